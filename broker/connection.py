@@ -344,6 +344,8 @@ class Connection(Output):
                 self._shortcut = context.shortcut
             if isinstance(answer, Generator):
                 self.resume(Parked(self, header, request, context, answer))
+            elif answer is not None and len(frame) > SLICED_BYTES:  # the response may be as large
+                self.resume(Parked(self, header, request, context, self.send_in_slices(header, answer)))
             else:
                 self.send(header, answer)
         except Exception as error:

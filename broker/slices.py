@@ -47,13 +47,21 @@ class Slices:
 
 
 def in_slices(function: Callable[[T], R], items: Iterable[T], slices: Slices, weight: int = 1) -> Generator[Wait, None, list[R]]:
-    """Returns the results of `function` for all items, each of which takes as long as `weight` partitions to describe."""
+    """Returns the results of `function` for all items, each of which takes as long as `weight` partitions to describe.
+
+    Long texts take longer, because many functions compute their hash codes.
+    """
     results = []
     for item in items:
         results.append(function(item))
-        if slices.full(weight):
+        if slices.full(weight + weight_of(item) if isinstance(item, str) else weight):
             yield NEXT_TURN
     return results
+
+
+def weight_of(text: str) -> int:
+    """Returns how many items the hash codes of a text count, because Java's hash code is computed from each character."""
+    return len(text) // 50
 
 
 def chunks(items: Sequence[T]) -> Iterator[Sequence[T]]:

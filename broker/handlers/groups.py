@@ -42,7 +42,7 @@ from ..kafka_quirks.java_hash import hash_map_order
 from ..registry import handles
 from ..scheduling.waiting import NEXT_TURN, Reply, Wait
 from ..security.acls import Operation, ResourceType
-from ..slices import Slices, chunks, in_slices
+from ..slices import Slices, chunks, in_slices, weight_of
 from ..topics.names import CONSUMER_OFFSETS
 
 NO_REASON = "not provided"
@@ -165,12 +165,12 @@ def leave_group(request: LeaveGroupRequest, context: Context) -> LeaveGroupRespo
 def describe_groups(request: DescribeGroupsRequest, context: Context) -> Generator[Wait, None, DescribeGroupsResponse]:
     """Describes classic groups. The protocol and the members' metadata are returned only if the group is stable."""
     described, slices = [], Slices()
-    for group_id in response_order(request.groups, context.cluster.topics.get(CONSUMER_OFFSETS)):
+    for group_id in (yield from response_order(request.groups, context.cluster.topics.get(CONSUMER_OFFSETS), slices)):
         group = _describe(group_id, context)
         if request.include_authorized_operations and not group.error_code:
             group.authorized_operations = context.allowed(ResourceType.GROUP, group_id)
         described.append(group)
-        if slices.full(1 + len(group.members)):
+        if slices.full(1 + len(group.members) + weight_of(group_id)):
             yield NEXT_TURN
     described.sort(key=lambda group: group.error_code != ErrorCode.GROUP_AUTHORIZATION_FAILED)
     return DescribeGroupsResponse(groups=described)
@@ -244,8 +244,9 @@ def list_groups(request: ListGroupsRequest, context: Context) -> Generator[Wait,
 @handles(DELETE_GROUPS)
 def delete_groups(request: DeleteGroupsRequest, context: Context) -> Generator[Wait, None, DeleteGroupsResponse]:
     """Deletes groups without members. A group that is named twice is deleted once. Authorization errors come last, as in Kafka."""
-    named = response_order(dict.fromkeys(request.groups_names), context.cluster.topics.get(CONSUMER_OFFSETS))
-    results = yield from in_slices(lambda each: DeletableGroupResult(group_id=each, error_code=_delete(each, context)), named, Slices(), 8)
+    slices = Slices()
+    named = yield from response_order(dict.fromkeys(request.groups_names), context.cluster.topics.get(CONSUMER_OFFSETS), slices)
+    results = yield from in_slices(lambda each: DeletableGroupResult(group_id=each, error_code=_delete(each, context)), named, slices, 8)
     results.sort(key=lambda result: result.error_code == ErrorCode.GROUP_AUTHORIZATION_FAILED)
     return DeleteGroupsResponse(results=results)
 

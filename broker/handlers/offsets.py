@@ -51,7 +51,7 @@ from ..lookup import Found, find_partitions
 from ..registry import handles
 from ..scheduling.waiting import NEXT_TURN, Wait
 from ..security.acls import Operation, ResourceType
-from ..slices import Slices, chunks
+from ..slices import Slices, chunks, weight_of
 from .zookeeper_offsets import commit_to_zookeeper, fetch_from_zookeeper
 
 MEMBER_EPOCH_VERSION, TOPIC_ID_VERSION = 9, 10
@@ -155,7 +155,7 @@ def offset_fetch(request: OffsetFetchRequest, context: Context) -> Generator[Wai
         response = OffsetFetchResponse(groups=[])
         for group in request.groups:
             response.groups.append((yield from _fetch_group(group, request.require_stable, slices, context)))
-            if slices.full(3):
+            if slices.full(3 + weight_of(group.group_id)):
                 yield NEXT_TURN
         return response
     error = _check_fetch(request.group_id, context)

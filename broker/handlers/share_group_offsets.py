@@ -39,7 +39,7 @@ from ..groups.share.partitions_view import UNINITIALIZED_START_OFFSET
 from ..registry import handles
 from ..scheduling.waiting import NEXT_TURN, Background, Wait
 from ..security.acls import Operation, ResourceType
-from ..slices import Slices, in_slices
+from ..slices import Slices, in_slices, weight_of
 from ..topics.replication import NO_LEADER
 from ..topics.topic import Topic
 from .share_groups import is_enabled
@@ -73,7 +73,7 @@ def describe_share_group_offsets(
     for group in request.groups:
         described = yield from _describe_group(group, slices, context)
         response.groups.append(described)
-        if slices.full():
+        if slices.full(1 + weight_of(group.group_id)):
             yield NEXT_TURN
     return response
 

@@ -47,7 +47,7 @@ from ..lookup import Found, find_partitions
 from ..registry import handles
 from ..scheduling.waiting import NEXT_TURN, Background, Wait
 from ..security.acls import Operation, ResourceType
-from ..slices import Slices, in_slices
+from ..slices import Slices, in_slices, weight_of
 from ..topics.names import CONSUMER_OFFSETS, INTERNAL_TOPICS, TRANSACTION_STATE
 from ..transactions.coordinator import NO_PRODUCER, ProducerResult
 from ..transactions.transaction import TV_0, TV_2, Producer, TopicPartition
@@ -162,11 +162,11 @@ def _add_by_transaction(transactions: Sequence[AddPartitionsToTxnTransaction], s
         if not (each.verify_only or any(_partition_error(partition, context) for partition in partitions)):
             key = each.transactional_id, Producer(each.producer_id, each.producer_epoch)
             by_transaction.setdefault(key, []).extend(partitions)
-        if slices.full(2):
+        if slices.full(2 + weight_of(each.transactional_id)):
             yield NEXT_TURN
     for (transactional_id, producer), partitions in by_transaction.items():
         _add(transactional_id, producer, partitions, False, context)
-        if slices.full(6):
+        if slices.full(6 + weight_of(transactional_id)):
             yield NEXT_TURN
 
 
