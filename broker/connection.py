@@ -33,7 +33,7 @@ from ..storage.blocks import TOUCH_BYTES
 from .cluster.broker import Broker
 from .context import Client, Context, Shortcut, Waiting
 from .decoding import SLICED_BYTES, decode_large
-from .failure import failure
+from .failure import failure, failure_in_slices
 from .gate import Asked, Sparing
 from .handlers import load_handler, unsupported_version
 from .large_frame import LARGE_FRAME_BYTES, LargeFrame, begin_large_frame
@@ -349,7 +349,7 @@ class Connection(Output):
             else:
                 self.send(header, answer)
         except Exception as error:
-            self._refuse(header, request, error)
+            self._refuse(header, request, context, error)
 
     def touch(self) -> None:
         """Has the connection count as used now, so that it is not closed as idle."""
@@ -384,7 +384,7 @@ class Connection(Output):
         try:
             self._continue(parked)
         except Exception as error:
-            self._refuse(parked.header, parked.request, error)
+            self._refuse(parked.header, parked.request, parked.context, error)
         if self._served is not None:
             self._release_served()
         if self.parked is None and self.recording is not None:
@@ -404,13 +404,16 @@ class Connection(Output):
             return self._continue(parked)
         self.send(parked.header, response)
 
-    def _refuse(self, header: RequestHeader, request: Message, error: Exception) -> None:
+    def _refuse(self, header: RequestHeader, request: Message, context: Context, error: Exception) -> None:
         """Answers a request whose handler raised KafkaError. CloseConnection closes the connection; any other exception is a bug."""
         if isinstance(error, CloseConnection):
             self.resets = error.reset
             return self.close(str(error))
         if isinstance(error, KafkaError):
             try:
+                if len(context.frame) > SLICED_BYTES:
+                    response = failure_in_slices(header.api, request, error.code, error.message)
+                    return self.resume(Parked(self, header, request, context, response))
                 return self.send(header, failure(header.api, request, error.code, error.message))
             except Exception as unexpected:
                 error = unexpected

@@ -220,10 +220,11 @@ def _described(group: ClassicGroup) -> DescribedGroup:
 @handles(LIST_GROUPS)
 def list_groups(request: ListGroupsRequest, context: Context) -> Generator[Wait, None, ListGroupsResponse]:
     """Lists the groups that this broker coordinates. An empty filter admits all groups."""
-    states = {state.strip().lower() for state in request.states_filter}
+    slices = Slices()
+    states = frozenset((yield from in_slices(lambda state: state.strip().lower(), request.states_filter, slices)))
     may_describe_all = context.may(Operation.DESCRIBE, ResourceType.CLUSTER)
-    types = {group_type.lower() for group_type in request.types_filter}
-    response, slices, broker = ListGroupsResponse(groups=[]), Slices(), context.broker
+    types = frozenset((yield from in_slices(str.lower, request.types_filter, slices)))
+    response, broker = ListGroupsResponse(groups=[]), context.broker
     offsets = context.cluster.topics.get(CONSUMER_OFFSETS)
     for some in chunks((yield from coordinated_groups(broker.groups, offsets, broker.node_id, slices))):
         response.groups += [
