@@ -15,7 +15,6 @@ import ssl
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import suppress
 from multiprocessing.connection import Connection
 from struct import pack
 from typing import NamedTuple
@@ -23,7 +22,7 @@ from typing import NamedTuple
 from odradek.protocol.codec import MOST_ITEMS
 from odradek.protocol.frame import encode_request
 from odradek.protocol.messages import APIS
-from odradek.protocol.schema import Api, ProtocolError
+from odradek.protocol.schema import Api
 from tests.broker.harness import World
 from tests.broker.requests import Maker, Naming, Place, minimal, places
 from tests.fuzz.broker_process import BrokerProcess
@@ -31,7 +30,7 @@ from tests.fuzz.broker_process import BrokerProcess
 LIMIT_BYTES, MARGIN_BYTES = 104_857_600, 1_000
 SIZES_BYTES = {"1": 1_000_000, "10": 10_000_000, "limit": LIMIT_BYTES - MARGIN_BYTES}
 MOST_WAIT_S, TRIES = 0.050, 4
-MOST_TEXT_BYTES = 32_000
+MOST_TEXT_BYTES, STEP_BYTES = 32_000, 100
 PAUSE_S, TIMEOUT_S = 0.001, 120
 _VERSIONS = pack(">ihhih", 10, 18, 0, 1, -1)
 _SPAWN = multiprocessing.get_context("spawn")
@@ -93,21 +92,21 @@ def _loads(apis: list[Api], sizes: list[str]) -> Iterator[Load]:
         for size in sizes:
             for place in found if size == "1" else found[-1:]:
                 for elements in (MOST_ITEMS - 2 * len(place.path), 2 * MOST_ITEMS):
-                    with suppress(ProtocolError):  # a text that would be too long
-                        yield Load(place, size, elements, _frame(world, place, elements, SIZES_BYTES[size]))
+                    yield Load(place, size, elements, _frame(world, place, elements, SIZES_BYTES[size]))
             if not found:
                 yield Load(Place(api, api.versions.last, ()), size, 0, _padded(api, SIZES_BYTES[size]))
 
 
 def _frame(world: World, place: Place, elements: int, size_bytes: int) -> bytes:
-    """Returns a frame of about `size_bytes`, of fewer if texts of the greatest length are not long enough."""
-    prefix = "b."
-    for _ in range(2):
-        request = Maker(world, place, elements, Naming(prefix)).request()
-        frame = b"".join(encode_request(place.api, place.version, 1, "load", request))
-        missing = (size_bytes - len(frame)) // elements
-        prefix = "b" * min(max(missing - 8, 0), MOST_TEXT_BYTES) + prefix
-    return frame if len(frame) < LIMIT_BYTES else b""
+    """Returns a frame of about `size_bytes`, of fewer if there are too few texts or they would be too long."""
+
+    def made(prefix_bytes: int) -> bytes:
+        request = Maker(world, place, elements, Naming("b" * prefix_bytes + ".")).request()
+        return b"".join(encode_request(place.api, place.version, 1, "load", request))
+
+    short, longer = len(made(0)), len(made(STEP_BYTES))
+    missing = (size_bytes - short) * STEP_BYTES // (longer - short) if longer > short else 0
+    return made(min(max(missing, 0), MOST_TEXT_BYTES))
 
 
 def _padded(api: Api, size_bytes: int) -> bytes:

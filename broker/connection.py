@@ -33,7 +33,7 @@ from ..storage.blocks import TOUCH_BYTES
 from .cluster.broker import Broker
 from .context import Client, Context, Shortcut, Waiting
 from .decoding import SLICED_BYTES, decode_large
-from .failure import failure, failure_in_slices
+from .failure import failure_in_slices
 from .gate import Asked, Sparing
 from .handlers import load_handler, unsupported_version
 from .large_frame import LARGE_FRAME_BYTES, LargeFrame, begin_large_frame
@@ -331,8 +331,8 @@ class Connection(Output):
             return self.close(str(error))
         self.answer(header, request, frame, owns_buffer)
 
-    def answer(self, header: RequestHeader, request: Message, frame: memoryview, owns_buffer: bool) -> None:
-        """Passes a decoded request to its handler, through the gate if there is one. Raises no exception."""
+    def answer(self, header: RequestHeader, request: Message, frame: memoryview, owns_buffer: bool, in_slices: bool = False) -> None:
+        """Passes a decoded request to its handler. With `in_slices`, the response is encoded in slices. Raises no exception."""
         gate, api, version = self.core.gate, header.api, header.version
         self.client.client_id = header.client_id or ""
         context = Context(version, self.client, self.broker, frame, owns_buffer, self._shortcut)
@@ -343,11 +343,15 @@ class Connection(Output):
             if self._authentication is None or not self._authentication.expires:
                 self._shortcut = context.shortcut
             if isinstance(answer, Generator):
-                self.resume(Parked(self, header, request, context, answer))
-            elif answer is not None and len(frame) > SLICED_BYTES:  # the response may be as large
-                self.resume(Parked(self, header, request, context, self.send_in_slices(header, answer)))
-            else:
-                self.send(header, answer)
+                try:
+                    wait = next(answer)
+                except StopIteration as done:
+                    answer = done.value
+                else:
+                    return self.core.park(Parked(self, header, request, context, answer), wait)
+            if in_slices and answer is not None:
+                return self.resume(Parked(self, header, request, context, self.send_in_slices(header, answer)))
+            self.send(header, answer)
         except Exception as error:
             self._refuse(header, request, context, error)
 
@@ -410,13 +414,8 @@ class Connection(Output):
             self.resets = error.reset
             return self.close(str(error))
         if isinstance(error, KafkaError):
-            try:
-                if len(context.frame) > SLICED_BYTES:
-                    response = failure_in_slices(header.api, request, error.code, error.message)
-                    return self.resume(Parked(self, header, request, context, response))
-                return self.send(header, failure(header.api, request, error.code, error.message))
-            except Exception as unexpected:
-                error = unexpected
+            refusal = failure_in_slices(header.api, request, error.code, error.message)
+            return self.resume(Parked(self, header, request, context, refusal))
         self.fail(error, f"serving {header.api.name} v{header.version}: {short_repr(request)}")
 
     # Bytes out

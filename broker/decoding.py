@@ -19,7 +19,7 @@ from .scheduling.waiting import NEXT_TURN
 if TYPE_CHECKING:
     from .connection import Connection
 
-SLICED_BYTES = 4096
+SLICED_BYTES = 16 * 1024
 
 Decoding = Generator[None, None, tuple[Any, int]]
 
@@ -48,7 +48,7 @@ def _decode_in_turns(connection: Connection, header: RequestHeader, frame: memor
     except ProtocolError as error:
         connection.close(str(error))
     else:
-        connection.answer(header, request, frame, True)
+        connection.answer(header, request, frame, True, in_slices=True)
     return None
 
 

@@ -93,7 +93,9 @@ class FetchRead:
     def run(self) -> None:
         """Reads all partitions at once."""
         for topic in self._wanted:
-            self._add(topic, self._read_some(topic, topic.partitions))
+            found = [data for wanted in topic.partitions if (data := self._partition(topic, wanted)) is not None]
+            if found:
+                self.topics.append(FetchableTopicResponse(topic=topic.topic, topic_id=topic.topic_id, partitions=found))
         if self._unknown:
             self._append_unknown()
 
@@ -103,11 +105,12 @@ class FetchRead:
         for topic in self._wanted:
             found: list[PartitionData] = []
             for some in chunks(topic.partitions):
-                found += self._read_some(topic, some)
+                found += [data for wanted in some if (data := self._partition(topic, wanted)) is not None]
                 if slices.full(1 + len(some)):
                     self._was_interrupted = True
                     yield NEXT_TURN
-            self._add(topic, found)
+            if found:
+                self.topics.append(FetchableTopicResponse(topic=topic.topic, topic_id=topic.topic_id, partitions=found))
         if self._unknown:
             self._append_unknown()
 
@@ -116,14 +119,11 @@ class FetchRead:
         interrupted, self._was_interrupted = self._was_interrupted, False
         if not interrupted:
             return []
-        return [each for each, read in self.partitions.items() if read and read.data.high_watermark != self._offsets(each)[1]]
+        return [each for each, read in self.partitions.items() if read and read.data.high_watermark != self._high_watermark(each)]
 
-    def _read_some(self, topic: FetchTopic, partitions: Iterable[FetchPartition]) -> list[PartitionData]:
-        return [data for wanted in partitions if (data := self._partition(topic, wanted)) is not None]
-
-    def _add(self, topic: FetchTopic, found: list[PartitionData]) -> None:
-        if found:
-            self.topics.append(FetchableTopicResponse(topic=topic.topic, topic_id=topic.topic_id, partitions=found))
+    def _high_watermark(self, partition: Partition) -> int:
+        node_id = self.context.broker.node_id
+        return partition.high_watermark if partition.leader == node_id else partition.offsets_of(node_id)[1]
 
     @property
     def complete(self) -> bool:
@@ -203,16 +203,12 @@ class FetchRead:
             raise KafkaError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
         return topic
 
-    def _offsets(self, partition: Partition) -> tuple[int, int, int]:
-        """Returns the end of the log, the high watermark and the last stable offset of this broker's replica."""
-        node_id = self.context.broker.node_id
-        if partition.leader == node_id:
-            return partition.log.end_offset, partition.high_watermark, partition.last_stable_offset
-        return partition.offsets_of(node_id)
-
     def _read(self, partition: Partition, named: FetchTopic, wanted: FetchPartition) -> PartitionData:
-        log = partition.log
-        log_end, high_watermark, last_stable_offset = self._offsets(partition)
+        log, node_id = partition.log, self.context.broker.node_id
+        if partition.leader == node_id:
+            log_end, high_watermark, last_stable_offset = log.end_offset, partition.high_watermark, partition.last_stable_offset
+        else:
+            log_end, high_watermark, last_stable_offset = partition.offsets_of(node_id)
         data = PartitionData(
             partition_index=partition.index,
             high_watermark=high_watermark,

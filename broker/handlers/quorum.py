@@ -37,7 +37,7 @@ def describe_quorum(request: DescribeQuorumRequest, context: Context) -> Generat
     for topic in request.topics:
         partitions = yield from in_slices(partial(_describe, topic.topic_name, context), topic.partitions, slices, 3)
         topics.append(QuorumTopic(topic_name=topic.topic_name, partitions=partitions))
-        if slices.full():
+        if slices.full(6):
             yield NEXT_TURN
     found = any(not partition.error_code for topic in topics for partition in topic.partitions)
     return DescribeQuorumResponse(error_message="", topics=topics, nodes=_controllers(context) if found else [])

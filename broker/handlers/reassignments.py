@@ -51,7 +51,7 @@ def alter_partition_reassignments(
             if slices.full(3):
                 yield NEXT_TURN
         responses.append(ReassignableTopicResponse(name=topic.name, partitions=partitions))
-        if slices.full():
+        if slices.full(3):
             yield NEXT_TURN
     return AlterPartitionReassignmentsResponse(
         allow_replication_factor_change=request.allow_replication_factor_change, error_message=None, responses=responses
