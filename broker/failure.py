@@ -49,7 +49,7 @@ def failure(api: Api, request: Message, code: ErrorCode, message: str | None) ->
 
 def failure_in_slices(api: Api, request: Message, code: ErrorCode, message: str | None) -> Generator[Wait, None, Message]:
     """Returns what `failure` returns, in slices."""
-    return _mirror(api.response, request, code, message, Slices())
+    return (yield from _mirror(api.response, request, code, message, Slices()))
 
 
 def failed(item: Message, code: ErrorCode, message: str | None) -> Message:
