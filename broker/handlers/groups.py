@@ -137,7 +137,7 @@ def heartbeat(request: HeartbeatRequest, context: Context) -> HeartbeatResponse:
 
 
 @handles(LEAVE_GROUP)
-def leave_group(request: LeaveGroupRequest, context: Context) -> LeaveGroupResponse:
+def leave_group(request: LeaveGroupRequest, context: Context) -> Generator[Wait, None, LeaveGroupResponse]:
     """Removes members. Both members and administrators send this request."""
     if not context.may(Operation.READ, ResourceType.GROUP, request.group_id):
         return LeaveGroupResponse(error_code=ErrorCode.GROUP_AUTHORIZATION_FAILED)
@@ -146,19 +146,21 @@ def leave_group(request: LeaveGroupRequest, context: Context) -> LeaveGroupRespo
     if not context.broker.is_coordinator(request.group_id):
         return LeaveGroupResponse(error_code=ErrorCode.NOT_COORDINATOR)
     members = request.members if context.version >= 3 else [MemberIdentity(member_id=request.member_id)]
-    leaves = [
-        Leave(member_id=member.member_id, group_instance_id=member.group_instance_id, reason=member.reason or NO_REASON)
-        for member in members
-    ]
+    slices = Slices()
+    leaves = yield from in_slices(_leave, members, slices)
     errors = context.broker.groups.classic.leave(request.group_id, leaves)
     if context.version < 3:
         return LeaveGroupResponse(error_code=errors[0])
-    return LeaveGroupResponse(
-        members=[
-            MemberResponse(member_id=member.member_id, group_instance_id=member.group_instance_id, error_code=error)
-            for member, error in zip(members, errors, strict=True)
-        ]
-    )
+    answers = yield from in_slices(lambda each: _left(*each), zip(members, errors, strict=True), slices)
+    return LeaveGroupResponse(members=answers)
+
+
+def _leave(member: MemberIdentity) -> Leave:
+    return Leave(member_id=member.member_id, group_instance_id=member.group_instance_id, reason=member.reason or NO_REASON)
+
+
+def _left(member: MemberIdentity, error: ErrorCode) -> MemberResponse:
+    return MemberResponse(member_id=member.member_id, group_instance_id=member.group_instance_id, error_code=error)
 
 
 @handles(DESCRIBE_GROUPS)

@@ -65,7 +65,7 @@ class ClientProtocol(asyncio.BufferedProtocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)
         session: ssl.SSLObject | None = transport.get_extra_info("ssl_object")
-        # uvloop's transports write the caller's buffers without a copy, see `_write`. Those of TLS would keep the whole response encrypted.
+        # uvloop's transports write the caller's buffers without a copy, see `_write`. TLS would keep the whole response encrypted.
         self._vectored = session is None and type(transport).__module__.startswith("uvloop")
         if self._vectored:
             # uvloop then writes at once instead of later in its iteration, so that a woken fetch is answered before other work is done.
