@@ -135,7 +135,7 @@ def test_woken_fetch_equals_a_new_fetch(seed: int) -> None:
 
 
 @pytest.mark.parametrize("turns", range(0, 20, 2))
-def test_record_of_a_partition_read_earlier_answers_a_large_fetch(turns: int) -> None:
+def test_large_fetch_returns_a_record_written_between_slices(turns: int) -> None:
     """A Fetch of many partitions is read in several turns, between which records may be written."""
     world = World(1, stepwise=True)
     world.cluster.create_topic("t", MANY)

@@ -217,7 +217,7 @@ def test_create_topics_with_duplicate_replica_is_refused(world: World) -> None:
     assert result.error_code == ErrorCode.INVALID_REPLICA_ASSIGNMENT
 
 
-def test_delete_topics_with_offsets_of_many_groups_takes_many_turns() -> None:
+def test_delete_topics_with_many_groups_takes_many_turns() -> None:
     world = World(1, stepwise=True)
     world.cluster.ensure_internal("__consumer_offsets")
     world.cluster.create_topic("t", 1)
