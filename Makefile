@@ -24,7 +24,7 @@ demo: .venv/.test ## show a cluster, a client and Spark in a minute
 test-fast: .venv/.test ## run the tests that need neither sockets nor Spark; for use after every edit
 	ODRADEK_HYPOTHESIS=fast $(PYTEST) -p tests.without_sockets -m "not (spark or clients or sockets or official or apache_kafka or slow)" \
 	  --ignore-glob='*/test_failing_writes.py' --ignore-glob='*/test_request_cost.py' --ignore-glob='*/test_many_members.py' \
-	  --ignore-glob='*/test_fuzz.py' --ignore-glob='*/test_roundtrip.py' --ignore-glob='*/test_robustness.py'
+	  --ignore-glob='*/test_work_of_turns.py' --ignore-glob='*/test_fuzz.py' --ignore-glob='*/test_roundtrip.py' --ignore-glob='*/test_robustness.py'
 
 test: .venv/.test ## run the tests of every part of the project
 	$(PYTEST) -m "not (official or apache_kafka or slow)"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
 
 from ...protocol.errors import ErrorCode, KafkaError, shortened
 from ...protocol.messages.alter_user_scram_credentials import (
@@ -23,21 +23,25 @@ from ...protocol.messages.describe_user_scram_credentials import (
 )
 from ..context import Context
 from ..registry import handles
+from ..scheduling.waiting import Wait
 from ..security.acls import Operation, ResourceType
 from ..security.scram_credentials import MECHANISMS, ScramCredential, ScramCredentials, check_iterations, check_user
+from ..slices import Slices, in_slices
 
 Change = ScramCredentialDeletion | ScramCredentialUpsertion
 
 
 @handles(ALTER_USER_SCRAM_CREDENTIALS)
-def alter_user_scram_credentials(request: AlterUserScramCredentialsRequest, context: Context) -> AlterUserScramCredentialsResponse:
+def alter_user_scram_credentials(
+    request: AlterUserScramCredentialsRequest, context: Context
+) -> Generator[Wait, None, AlterUserScramCredentialsResponse]:
     """Alters each user independently of the others. A user that occurs twice in the request is refused."""
     context.demand(Operation.ALTER)
     context.demand_controller()
     wanted: list[Change] = [*request.deletions, *request.upsertions]
     occurrences = Counter(change.name for change in wanted)
-    results = {}
-    for change in wanted:
+
+    def alter(change: Change) -> AlterUserScramCredentialsResult:
         code, message = ErrorCode.NONE, None
         try:
             _check(change)
@@ -46,8 +50,10 @@ def alter_user_scram_credentials(request: AlterUserScramCredentialsRequest, cont
             _apply(change, context.cluster.accounts.scram_credentials)
         except KafkaError as error:
             code, message = error.code, error.message
-        results[change.name] = AlterUserScramCredentialsResult(user=change.name, error_code=code, error_message=message)
-    return AlterUserScramCredentialsResponse(results=list(results.values()))
+        return AlterUserScramCredentialsResult(user=change.name, error_code=code, error_message=message)
+
+    results = yield from in_slices(alter, wanted, Slices(), 6)
+    return AlterUserScramCredentialsResponse(results=list({result.user: result for result in results}.values()))
 
 
 def _check(change: Change) -> None:
@@ -66,13 +72,16 @@ def _apply(change: Change, credentials: ScramCredentials) -> None:
 
 
 @handles(DESCRIBE_USER_SCRAM_CREDENTIALS)
-def describe_user_scram_credentials(request: DescribeUserScramCredentialsRequest, context: Context) -> DescribeUserScramCredentialsResponse:
+def describe_user_scram_credentials(
+    request: DescribeUserScramCredentialsRequest, context: Context
+) -> Generator[Wait, None, DescribeUserScramCredentialsResponse]:
     """Describes the mechanisms and iterations, without the secrets, of the requested users or, with null, of all users."""
     if not context.may(Operation.DESCRIBE, ResourceType.CLUSTER):
         raise KafkaError(ErrorCode.CLUSTER_AUTHORIZATION_FAILED)
     credentials = context.cluster.accounts.scram_credentials
     occurrences = Counter(user.name for user in request.users or []) or Counter(credentials)
-    results = [_describe(name, times > 1, credentials.of(name)) for name, times in sorted(occurrences.items())]
+    named = sorted(occurrences.items())
+    results = yield from in_slices(lambda each: _describe(each[0], each[1] > 1, credentials.of(each[0])), named, Slices(), 2)
     return DescribeUserScramCredentialsResponse(error_message="", results=results)
 
 
