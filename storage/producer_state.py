@@ -43,6 +43,10 @@ class ProducerState:
         """The last batch of the current epoch."""
         return self.batches[-1] if self.batches and self.batches[-1].epoch == self.epoch else None
 
+    def agrees(self, other: ProducerState) -> bool:
+        """Returns whether both states follow from the same batches and markers."""
+        return (self.epoch, self.batches, self.marker_offset) == (other.epoch, other.batches, other.marker_offset)
+
     def add(self, batch: CachedBatch) -> None:
         """Updates the state for a batch that was appended."""
         self.batches.append(batch)

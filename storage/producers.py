@@ -250,6 +250,16 @@ class Producers:
         self._states = {key: state for key, state in self._states.items() if state.used_ms > oldest_ms or key in self._open}
         self._refused = {key: refused for key, refused in self._refused.items() if refused.refused_ms > oldest_ms}
 
+    def forget_if_changed(self, others: Producers | None) -> None:
+        """Removes the states that differ from those of `others`, except those with open transactions.
+
+        The producers have written since these states were theirs, so that their next sequence numbers are unknown.
+        """
+        present = {} if others is None else others._states
+        self._states = {
+            key: state for key, state in self._states.items() if key in self._open or (key in present and state.agrees(present[key]))
+        }
+
     def delete_before(self, offset: int) -> None:
         """Removes the transactions that ended before `offset`, because their records are deleted."""
         self._transactions.delete_before(offset)

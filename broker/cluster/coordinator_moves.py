@@ -25,7 +25,7 @@ class CoordinatorMoves:
     def __init__(self, cluster: ClusterState) -> None:
         self._cluster = cluster
         self._epochs: dict[Partition, int] = {}
-        """The leader epochs of partitions that have had more than one."""
+        """The leader epochs of partitions that have had another one than `ClusterState.first_leader_epoch`."""
         self._untreated: dict[Partition, bool] = {}
         """The partitions whose groups are treated in the next turn, and whether they have another leader."""
         self.failed: set[Partition] = set()
@@ -43,13 +43,17 @@ class CoordinatorMoves:
         """Treats the groups of a partition of `__consumer_offsets` from the next turn on, if its leader is another one or has returned."""
         if partition.topic.name != CONSUMER_OFFSETS or partition.leader in (NO_LEADER, *self._cluster.nodes.silent):
             return
-        moved = partition.leader_epoch != self._epochs.get(partition, 0)
+        moved = partition.leader_epoch != self._epochs.get(partition, self._cluster.first_leader_epoch)
         self._epochs[partition] = partition.leader_epoch
         if moved or partition in self.failed:
             self.failed.discard(partition)
             if not self._untreated:
                 self._cluster.background(self._treat_groups())
             self._untreated[partition] = moved or self._untreated.get(partition, False)
+
+    def epochs_raised(self) -> None:
+        """Takes note that all partitions are in the first leader epoch, without another leader."""
+        self._epochs.clear()
 
     def deleted(self, partition: Partition) -> None:
         """Forgets a partition."""

@@ -18,6 +18,10 @@ class MetadataLog:
         """Counts the records of a change."""
         self._records += records
 
+    def continue_from(self, former: MetadataLog) -> None:
+        """Counts the restoring of a state as one record after those of the cluster that the state replaces."""
+        self._records += max(0, former.end_offset - self.end_offset) + 1
+
     @property
     def end_offset(self) -> int:
         """The end of the log: the records of changes, and the no-op record that a controller writes at each idle interval (KIP-835)."""

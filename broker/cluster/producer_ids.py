@@ -25,6 +25,10 @@ class ProducerIds:
         self.next_id += 1
         return self.next_id - 1
 
+    def continue_from(self, former: ProducerIds) -> None:
+        """Leaves out the ids that the cluster before has generated."""
+        self.next_id = max(self.next_id, former.next_id)
+
     def _set_timer(self) -> None:
         self._timers.set(_TIMER, self._config.integers["producer.id.expiration.check.interval.ms"], self.expire)
 

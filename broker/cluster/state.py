@@ -103,6 +103,8 @@ class ClusterState:
         self._names = TopicNames()
         self.topics_version = 0
         """Changes whenever a topic or partition is created or deleted."""
+        self.first_leader_epoch = self.newest_leader_epoch = 0
+        """The leader epoch in which new partitions begin, and the highest one that any partition has had."""
         self.metadata_log = MetadataLog(timers, self.config, len(self.brokers))
         self.group_configs: dict[str, GroupConfig] = {}
         """The configs of the groups that have any."""
@@ -207,7 +209,8 @@ class ClusterState:
         if assignments:
             check_assignments(assignments, self.brokers)
             check_leadable(assignments, self.running)
-        topic.add_partitions(assignments or self._place(partitions, replication_factor, 0), self.running)
+        placed = assignments or self._place(partitions, replication_factor, 0)
+        topic.add_partitions(placed, self.running, self.first_leader_epoch)
         if not validate_only:
             self.add_topic(topic)
             self.topics_version += 1
@@ -226,7 +229,15 @@ class ClusterState:
         if topic.config.message_format < BATCHES:
             self.shortcut_allowed = False
 
+    def begin_leader_epoch(self, epoch: int) -> None:
+        """Begins a leader epoch in all partitions, and in those that will be created, because the state was restored."""
+        self.first_leader_epoch = self.newest_leader_epoch = epoch
+        for partition in self.partitions():
+            partition.begin_epoch(epoch)
+        self.coordinator_moves.epochs_raised()
+
     def _leader_changed(self, partition: Partition) -> None:
+        self.newest_leader_epoch = max(self.newest_leader_epoch, partition.leader_epoch)
         self.on_leader_change(partition)
 
     def tell(self, kind: str, text: str, **fields: str | int) -> None:
@@ -264,7 +275,7 @@ class ClusterState:
 
     def add_partitions(self, topic: Topic, assignments: Sequence[Sequence[int]]) -> None:
         """Adds one partition for each list of replicas."""
-        topic.add_partitions(assignments, self.running)
+        topic.add_partitions(assignments, self.running, self.first_leader_epoch)
         self.topics_version += 1
         self.metadata_log.add(len(assignments))
 
@@ -343,6 +354,13 @@ class ClusterState:
     @cached_property
     def share_states(self) -> ShareStates:
         """The stored states of the partitions that share groups read, from `__share_group_state`."""
+        return self._read_share_states()
+
+    def load_share_states(self) -> None:
+        """Reads the states of share partitions before they are first used."""
+        self.share_states = self._read_share_states()
+
+    def _read_share_states(self) -> ShareStates:
         from ..groups.share.partitions.states import ShareStates
         from .share_state_log import ShareStateLog
 

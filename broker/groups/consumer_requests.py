@@ -31,6 +31,8 @@ class ConsumerRequests:
                 self._table.write(group)
             return result
         if heartbeat.epoch != 0 or not (group is None or isinstance(group, ClassicGroup)):
+            if heartbeat.epoch != 0:
+                self._table.check_former(group_id, heartbeat.member_id)
             kind = "Group" if heartbeat.epoch < 0 or group is not None else "Consumer group"
             reason = "not found" if group is None else "is not a consumer group"
             raise KafkaError(ErrorCode.GROUP_ID_NOT_FOUND, f"{kind} {group_id} {reason}.")

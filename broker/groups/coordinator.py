@@ -52,6 +52,10 @@ class Groups:
     def settings(self) -> GroupSettings:
         return self._table.settings
 
+    def continue_from(self, former: Groups) -> None:
+        """Continues the epochs of the groups of the cluster before, whose members may still be connected."""
+        self._table.continue_from(former._table)
+
     def reload(self, settings: GroupSettings) -> None:
         """Applies changed broker settings, also to existing groups."""
         self._table.reload(settings)

@@ -52,10 +52,14 @@ class OffsetRequests:
         """Returns NONE if offsets may be committed, otherwise an error. A request without a generation may create the group."""
         group = self._table.get(group_id)
         if group is None:
-            return ErrorCode.GROUP_ID_NOT_FOUND if generation_id >= 0 else ErrorCode.NONE
+            return self._missing_group(group_id) if generation_id >= 0 else ErrorCode.NONE
         if isinstance(group, ClassicGroup):
             return group.check_commit(member_id, group_instance_id, generation_id)
         return group.check_commit(member_id, generation_id, slots, supports_member_epochs)
+
+    def _missing_group(self, group_id: str) -> ErrorCode:
+        """Returns the error for a member of a group that does not exist; if a restored state lacks the group, the member joins again."""
+        return ErrorCode.UNKNOWN_MEMBER_ID if group_id in self._table.former_epochs else ErrorCode.GROUP_ID_NOT_FOUND
 
     def check_fetch(self, group_id: str, member_id: str | None, epoch: int) -> ErrorCode:
         """Returns NONE if offsets may be read, otherwise an error. Classic groups do not check the member."""

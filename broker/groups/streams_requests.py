@@ -30,6 +30,8 @@ class StreamsRequests:
             return self._leave(group, heartbeat) if heartbeat.epoch == LEAVE_EPOCH else self._beat(group, heartbeat)
         if heartbeat.epoch == 0 and (group is None or (isinstance(group, ClassicGroup) and group.is_empty)):
             return self._create_group(group_id, group, heartbeat)
+        if heartbeat.epoch != 0:
+            self._table.check_former(group_id, heartbeat.member_id)
         kind = "Group" if heartbeat.epoch < 0 or group is not None else "Streams group"
         reason = "not found" if group is None else "is not a streams group"
         raise KafkaError(ErrorCode.GROUP_ID_NOT_FOUND, f"{kind} {group_id} {reason}.")

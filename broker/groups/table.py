@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 
+from ...protocol.errors import ErrorCode, KafkaError
 from ..scheduling.savepoint import reverted_on_failure
 from ..scheduling.timers import Timers
 from .classic.group import ClassicGroup
@@ -28,6 +29,7 @@ from .streams.changes import Changes
 from .streams.group import StreamsGroup
 from .streams.records import streams_records
 
+FORMER_EPOCHS_KEPT = 100_000
 _RETENTION_TIMER = "offsets retention"
 
 Group = ClassicGroup | ConsumerGroup | ShareGroup | StreamsGroup
@@ -47,6 +49,8 @@ class GroupTable:
         self.timers, self.settings, self.cluster = timers, settings, cluster
         self._random, self._expire_offsets = randomness, expire_offsets
         self._groups: dict[str, Group] = {}
+        self.former_epochs: dict[str, int] = {}
+        """The highest epochs or generations of the groups that there were before the present state was restored."""
 
     def __iter__(self) -> Iterator[Group]:
         return iter(self._groups.values())
@@ -68,6 +72,27 @@ class GroupTable:
 
     def remove(self, group_id: str) -> None:
         del self._groups[group_id]
+        self.former_epochs.pop(group_id, None)
+
+    def continue_from(self, former: GroupTable) -> None:
+        """Raises the epochs of groups that had higher ones in the cluster before, so that no epoch means two assignments.
+
+        Their members are fenced and join again. Remembers all groups that there were, up to a limit.
+        """
+        epochs = former.former_epochs | {group.group_id: group.epoch for group in former}
+        for group in self:
+            newest = epochs[group.group_id] = max(epochs.get(group.group_id, group.epoch), former.former_epochs.get(group.group_id, 0))
+            if newest > group.epoch:
+                group.begin_epoch_for_all(newest + 1)
+        self.former_epochs = dict(list(epochs.items())[-FORMER_EPOCHS_KEPT:])
+
+    def check_former(self, group_id: str, member_id: str) -> None:
+        """Raises KafkaError with UNKNOWN_MEMBER_ID for a member of a group that a restored state lacks, so that the member joins again.
+
+        GROUP_ID_NOT_FOUND, which Kafka answers for a group that never existed, would end the client.
+        """
+        if group_id in self.former_epochs:
+            raise KafkaError(ErrorCode.UNKNOWN_MEMBER_ID, f"Member {member_id} is not a member of group {group_id}.")
 
     def set_retention_timer(self) -> None:
         self.timers.set(_RETENTION_TIMER, self.settings.offsets_retention_check_interval_ms, self._expire_offsets)

@@ -140,23 +140,24 @@ class Server:
         That state is taken before the first connection, control or timer, which may change it. Until then, the modules of snapshots need
         not be imported.
         """
+        return self._keep_state_after_start()
+
+    def _keep_state_after_start(self) -> Snapshots:
         if self._snapshots is None:
             from ..snapshots.table import Snapshots
 
             self._snapshots = Snapshots(self.cluster)
         return self._snapshots
 
-    def _keep_state_after_start(self) -> None:
-        assert self.snapshots.initial
-
     def _new_core(self, config: ClusterConfig, state: State | None, former: Core | None = None) -> Core:
         turns = Turns[Parked](Timers(self.now_ms), time.monotonic)
         if state is None:
             cluster = ClusterState(config, turns, self._random)
         else:
-            from ..snapshots.cluster import read_cluster
+            from ..snapshots.continuation import restore_cluster
 
-            cluster = read_cluster(state, config, turns, self._random, self._log_memory)
+            present = None if former is None else former.cluster
+            cluster = restore_cluster(state, config, turns, self._random, self._log_memory, present)
         if self.tls is not None:
             cluster.check_tls = self.tls.check
         if self._key_sets is not None:

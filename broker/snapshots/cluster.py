@@ -67,6 +67,8 @@ CLUSTER = Record(
     {
         "cluster_id": PLAIN,
         "topics_version": PLAIN,
+        "first_leader_epoch": PLAIN,
+        "newest_leader_epoch": PLAIN,
         "metadata_log": Within(METADATA_LOG),
         "producer_ids": Within(PRODUCER_IDS),
         "replica_control": Within(REPLICA_CONTROL),
@@ -246,7 +248,7 @@ def read_cluster(state: State, config: ClusterConfig, turns: Turns[Any], random:
         for entry in entries:
             cluster.authorizer.add(entry)
     if SHARE_GROUP_STATE in cluster.topics:
-        assert cluster.share_states is not None  # read back from its log now, because its timers belong to the state
+        cluster.load_share_states()  # now, because its timers belong to the state
     set_timers(cluster, state["timers"])
     if state["random"] is not None:
         version, numbers, gauss = state["random"]

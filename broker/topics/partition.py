@@ -39,9 +39,9 @@ class Partition(ReplicatedLog):
 
     __slots__ = ("cleaned_until", "index", "producers", "settled_end", "topic", "untimed", "virtual_segments")
 
-    def __init__(self, topic: Topic, index: int, replicas: Sequence[int], isr: Iterable[int]) -> None:
+    def __init__(self, topic: Topic, index: int, replicas: Sequence[int], isr: Iterable[int], leader_epoch: int = 0) -> None:
         self.topic = topic
-        super().__init__(replicas, isr, topic.memory, topic.blocks)
+        super().__init__(replicas, isr, topic.memory, topic.blocks, leader_epoch)
         self.index = index
         self.virtual_segments, self.untimed = VirtualSegments(), UntimedAppends()
         self.cleaned_until = 0  # the offset up to which the log is compacted

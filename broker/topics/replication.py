@@ -74,7 +74,12 @@ class ReplicatedLog(ABC):
     )
 
     def __init__(
-        self, replicas: Sequence[int], isr: Iterable[int], memory: LogMemory | None = None, blocks: Blocks = KEEPS_NOTHING
+        self,
+        replicas: Sequence[int],
+        isr: Iterable[int],
+        memory: LogMemory | None = None,
+        blocks: Blocks = KEEPS_NOTHING,
+        leader_epoch: int = 0,
     ) -> None:
         self.replicas = list(replicas)
         self.isr = list(isr)
@@ -87,9 +92,9 @@ class ReplicatedLog(ABC):
         self.lagging = {node: 0 for node in replicas if node not in following}
         self.held: dict[int, Hold] = {}
         self.lag_marks: dict[int, list[int]] = {}
-        self.leader_epoch = 0
+        self.leader_epoch = leader_epoch
         self.log = Log(memory, blocks)
-        self.log.begin_epoch(self.leader_epoch)
+        self.log.begin_epoch(leader_epoch)
         self.held_offset: int | None = None
 
     # Policies of the topic and the cluster
@@ -338,7 +343,11 @@ class ReplicatedLog(ABC):
 
     def elect(self, leader: int) -> None:
         """Makes a node the leader in a new leader epoch; NO_LEADER leaves the partition without a leader."""
-        self.discard_descriptions()
         self.leader = leader
-        self.leader_epoch += 1
-        self.log.begin_epoch(self.leader_epoch)
+        self.begin_epoch(self.leader_epoch + 1)
+
+    def begin_epoch(self, epoch: int) -> None:
+        """Begins a leader epoch at the end of the log."""
+        self.discard_descriptions()
+        self.leader_epoch = epoch
+        self.log.begin_epoch(epoch)

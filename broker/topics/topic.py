@@ -47,8 +47,9 @@ class Topic:
         """Returns the partition with this index; None if the topic has fewer partitions or the index is negative."""
         return self.partitions[index] if 0 <= index < len(self.partitions) else None
 
-    def add_partitions(self, assignments: Iterable[Sequence[int]], running: Iterable[int]) -> None:
+    def add_partitions(self, assignments: Iterable[Sequence[int]], running: Iterable[int], leader_epoch: int = 0) -> None:
         """Adds one partition for each list of replicas. Replicas on `running` nodes begin in sync."""
         for replicas in assignments:
-            self.partitions.append(Partition(self, len(self.partitions), replicas, [node for node in replicas if node in running]))
+            isr = [node for node in replicas if node in running]
+            self.partitions.append(Partition(self, len(self.partitions), replicas, isr, leader_epoch))
         self.descriptions = {}

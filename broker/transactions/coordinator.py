@@ -28,6 +28,7 @@ from .producer_checks import check_end_v1, check_end_v2, check_producer, may_con
 from .records import tombstone, transaction_record
 from .settings import TransactionSettings
 from .transaction import (
+    IDLE,
     NO_PRODUCER_EPOCH,
     NO_PRODUCER_ID,
     PREPARED,
@@ -67,6 +68,17 @@ class Transactions:
     def get(self, transactional_id: str) -> Transaction | None:
         """Returns the state of a transactional id, or None if the id is unknown."""
         return self._transactions.get(transactional_id)
+
+    def continue_from(self, former: Transactions | None) -> None:
+        """Gives new producer ids to the transactional ids that were used since the state of `former` was restored.
+
+        A producer that lives on would otherwise share its epochs with those that come. With an open transaction, the producer id stays.
+        """
+        for transaction in self:
+            present = None if former is None else former.get(transaction.transactional_id)
+            unchanged = present is not None and (present.producer, present.state) == (transaction.producer, transaction.state)
+            if transaction.state in IDLE and not unchanged:
+                transaction.replace_producer(self._cluster.next_producer_id())
 
     # Requests of producers.
 

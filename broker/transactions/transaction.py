@@ -113,6 +113,11 @@ class Transaction:
         """Whether the producer cannot get a higher epoch, because the highest one is reserved for fencing."""
         return self.producer.epoch >= MAX_EPOCH - 1
 
+    def replace_producer(self, producer_id: int) -> None:
+        """Replaces the producer id by a new one, which the former producer gets too when it recovers (KIP-360)."""
+        self.previous_producer_id = self.next_producer_id = NO_PRODUCER_ID
+        self.producer, self.last_epoch = Producer(producer_id, NO_PRODUCER_EPOCH), NO_PRODUCER_EPOCH
+
     def begin(self, producer: Producer, last_epoch: int, timeout_ms: int) -> None:
         """Makes `producer` the current one, for InitProducerId."""
         self._become(TransactionState.EMPTY, producer)

@@ -41,6 +41,15 @@ class ClassicGroup(RebalancingGroup):
         else:
             self._rejoin(self.members[member_id], join, reply)
 
+    @property
+    def epoch(self) -> int:
+        """The generation, which is the epoch of a classic group."""
+        return self.generation_id
+
+    def begin_epoch_for_all(self, epoch: int) -> None:
+        """Moves the group to a higher generation, which its members do not know until they join again."""
+        self.generation_id = epoch
+
     def _has_room_for(self, member_id: str) -> bool:
         member = self.members.get(member_id)
         if self.state is GroupState.EMPTY:

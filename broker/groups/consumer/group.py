@@ -114,6 +114,13 @@ class ConsumerGroup:
     def is_empty(self) -> bool:
         return not self.members
 
+    def begin_epoch_for_all(self, epoch: int) -> None:
+        """Moves the group and its members to a higher epoch, which fences the members until they join again."""
+        self.epoch = self.assignment_epoch = epoch
+        for member in self.members.values():
+            if member.epoch != LEAVE_STATIC_EPOCH:
+                member.fence(epoch)
+
     def subscribes_to(self, topic: str) -> bool:
         return topic in self.subscriptions.names
 

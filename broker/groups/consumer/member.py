@@ -193,6 +193,11 @@ class ConsumerMember:
         """Sets the epoch, which may be the same as before, and stores the previous epoch for `check_epoch`."""
         self.previous_epoch, self.epoch = self.epoch, epoch
 
+    def fence(self, epoch: int) -> None:
+        """Moves the member to an epoch that it does not know. Its partitions count from that epoch on, so that it cannot commit before."""
+        self.epoch = self.previous_epoch = epoch
+        self.assigned, self.revoking = dict.fromkeys(self.assigned, epoch), dict.fromkeys(self.revoking, epoch)
+
     def is_reconciled_to(self, epoch: int) -> bool:
         """Returns whether the member owns its target assignment of that epoch."""
         return self.state is MemberState.STABLE and self.epoch == epoch

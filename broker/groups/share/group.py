@@ -94,6 +94,12 @@ class ShareGroup:
         """The objects that a request may change, beside the member that sent it."""
         return self, self.subscriptions, self.initialization, self.journal
 
+    def begin_epoch_for_all(self, epoch: int) -> None:
+        """Moves the group and its members to a higher epoch, which fences the members until they join again."""
+        self.epoch = self.assignment_epoch = epoch
+        for member in self.members.values():
+            member.epoch = member.previous_epoch = epoch
+
     def subscribes_to(self, topic: str) -> bool:
         return topic in self.subscriptions.names
 

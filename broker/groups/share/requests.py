@@ -40,6 +40,8 @@ class ShareRequests:
     def heartbeat(self, group_id: str, heartbeat: Heartbeat) -> HeartbeatResult:
         """Handles the heartbeat of a member that joins, continues or leaves. The first member creates the group. Raises KafkaError."""
         group = self._table.get(group_id)
+        if heartbeat.epoch != 0 and not isinstance(group, ShareGroup):
+            self._table.check_former(group_id, heartbeat.member_id)
         if group is None and heartbeat.epoch > 0:
             raise KafkaError(ErrorCode.GROUP_ID_NOT_FOUND, f"Share group {group_id} not found.")
         group = self._table.new_share_group(group_id) if group is None and heartbeat.epoch == 0 else self.find(group_id)

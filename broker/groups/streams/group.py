@@ -119,6 +119,11 @@ class StreamsGroup:
         config = self.cluster.group_configs.get(self.group_id)
         return default if config is None else config.integers[name]
 
+    def begin_epoch_for_all(self, epoch: int) -> None:
+        """Moves the group and its members to a higher epoch, which fences the members until they join again."""
+        self.group_epoch, self.target_epoch = self.group_epoch._replace(number=epoch), self.target_epoch._replace(number=epoch)
+        self.members = {name: member.fenced(epoch) for name, member in self.members.items()}
+
     def subscribes_to(self, topic: str) -> bool:
         return topic in self.readers and not self.is_empty
 

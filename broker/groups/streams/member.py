@@ -54,6 +54,11 @@ class StreamsMember(NamedTuple):
     assigned: CurrentTasks = NOTHING
     revoking: CurrentTasks = NOTHING
 
+    def fenced(self, epoch: int) -> StreamsMember:
+        """Returns the member in an epoch that it does not know, from which on its tasks count, so that it cannot commit before."""
+        assigned, revoking = (tasks._replace(active=dict.fromkeys(tasks.active, epoch)) for tasks in (self.assigned, self.revoking))
+        return self._replace(epoch=epoch, previous_epoch=epoch, assigned=assigned, revoking=revoking)
+
     def is_reconciled_to(self, epoch: int) -> bool:
         """Returns whether the member owns its target assignment of that epoch."""
         return self.state is MemberState.STABLE and self.epoch == epoch

@@ -89,23 +89,26 @@ def test_reset_returns_to_the_state_after_start(cluster: Cluster) -> None:
     cluster.produce("orders", ["a"])
     cluster.clock.freeze()
     cluster.reset()
-    assert cluster.topics() == before
+    assert [(each.name, each.configs) for each in cluster.topics()] == [(each.name, each.configs) for each in before]
     assert values(cluster) == []
     assert cluster.clock.state().speed == 1
 
 
-def test_reset_repeats_generated_ids_of_a_seeded_cluster(cluster: Cluster) -> None:
+def test_reset_repeats_no_generated_id_of_a_seeded_cluster() -> None:
     ids = []
     for _ in range(2):
-        cluster.create_topic("other", partitions=2)
-        with connect(addresses(cluster)[0]) as client:
-            answer = ask(client, METADATA, 12, MetadataRequest(topics=None))
-        ids.append([(topic.topic_id, [each.leader_id for each in topic.partitions]) for topic in answer.topics])
-        cluster.reset()
-    assert ids[0] == ids[1]
+        with Cluster(nodes=2, seed=1) as cluster:
+            for _ in range(2):
+                cluster.create_topic("other", partitions=2)
+                with connect(addresses(cluster)[0]) as client:
+                    (topic,) = ask(client, METADATA, 12, MetadataRequest(topics=None)).topics
+                ids.append(topic.topic_id)
+                cluster.reset()
+    assert ids[:2] == ids[2:], "both clusters generate the same ids"
+    assert ids[0] != ids[1]
 
 
-def test_producer_ids_continue_after_those_of_the_snapshot(cluster: Cluster) -> None:
+def test_producer_ids_are_never_generated_twice(cluster: Cluster) -> None:
     def new_id() -> int:
         with connect(addresses(cluster)[0]) as client:
             request = InitProducerIdRequest(transactional_id=None, transaction_timeout_ms=0)
@@ -113,7 +116,9 @@ def test_producer_ids_continue_after_those_of_the_snapshot(cluster: Cluster) -> 
 
     first, snapshot, second = new_id(), cluster.snapshot(), new_id()
     cluster.restore(snapshot)
-    assert new_id() == second == first + 1
+    third = new_id()
+    cluster.reset()
+    assert [second, third, new_id()] == [first + 1, first + 2, first + 3]
 
 
 @pytest.mark.parametrize("control", ["reset", "restore"])
