@@ -8,7 +8,7 @@ PIP_INSTALL = .venv/bin/python -m pip install --quiet --disable-pip-version-chec
 PYTEST = .venv/bin/python -m pytest -n 2 --dist loadfile
 MODULE = PYTHONPATH=.dev:. .venv/bin/python -m
 
-.PHONY: help run demo test-fast test test-all lint docs site links differential conformance damaged fuzz soak bench venv
+.PHONY: help run demo test-fast test test-all lint docs site links differential conformance damaged fuzz soak churn bench venv
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -70,6 +70,9 @@ fuzz: .venv/.test ## send generated frames in process and over sockets; FRAMES=1
 
 soak: .venv/.test ## run real clients while nodes stop, crash and pause; MINUTES=1 SEED=1
 	$(MODULE) tests.soak $(if $(MINUTES),--minutes $(MINUTES)) $(if $(SEED),--seed $(SEED))
+
+churn: .venv/.test ## reset and restore a cluster and create and delete objects under connected clients; MINUTES=1 SEED=1
+	$(MODULE) tests.churn $(if $(MINUTES),--minutes $(MINUTES)) $(if $(SEED),--seed $(SEED))
 
 bench: .venv/.test ## compare speed with other brokers; BENCH="--quick --rows produce" limits it, REPORT=folder writes a table and a chart
 	.venv/bin/python -m benchmarks $(if $(REPORT),--report $(REPORT)) $(BENCH)
