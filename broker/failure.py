@@ -12,10 +12,13 @@ Kafka has a hand-written `getErrorResponse` for each request. Here the response 
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from typing import Any
 
 from ..protocol.errors import ErrorCode
 from ..protocol.schema import ZERO_UUID, Api, Message, Spec, has_default, specs
+from .scheduling.waiting import NEXT_TURN, Wait
+from .slices import Slices
 
 # Response field -> names of the same field in requests, where they differ.
 _ALSO_NAMED = {
@@ -36,7 +39,17 @@ _ZERO: dict[object, object] = {"str": "", "bytes": b"", "records": b"", "?": Fal
 
 def failure(api: Api, request: Message, code: ErrorCode, message: str | None) -> Message:
     """Returns the response to `request` with `code` in all its error code fields."""
-    return _mirror(api.response, request, code, message)
+    mirroring = failure_in_slices(api, request, code, message)
+    while True:
+        try:
+            next(mirroring)
+        except StopIteration as done:
+            return done.value  # type: ignore[no-any-return]
+
+
+def failure_in_slices(api: Api, request: Message, code: ErrorCode, message: str | None) -> Generator[Wait, None, Message]:
+    """Returns what `failure` returns, in slices."""
+    return (yield from _mirror(api.response, request, code, message, Slices()))
 
 
 def failed(item: Message, code: ErrorCode, message: str | None) -> Message:
@@ -64,7 +77,7 @@ def carries_error(cls: type[Message]) -> bool:
     return any(is_error_code(spec) or (spec.array and isinstance(spec.kind, type) and carries_error(spec.kind)) for spec in specs(cls))
 
 
-def _mirror(cls: type[Message], source: object, code: ErrorCode, message: str | None) -> Message:
+def _mirror(cls: type[Message], source: object, code: ErrorCode, message: str | None, slices: Slices) -> Generator[Wait, None, Message]:
     values: dict[str, Any] = {}
     lists = [getattr(source, spec.name) for spec in specs(type(source)) if spec.array] if isinstance(source, Message) else []
     for spec in specs(cls):
@@ -74,7 +87,11 @@ def _mirror(cls: type[Message], source: object, code: ErrorCode, message: str | 
             values[spec.name] = message
         elif spec.array and isinstance(spec.kind, type) and carries_error(spec.kind):
             items: list[object] = getattr(source, spec.name, None) or next(filter(None, lists), [])
-            values[spec.name] = [_mirror(spec.kind, item, code, message) for item in items]
+            values[spec.name] = mirrored = []
+            for item in items:
+                mirrored.append((yield from _mirror(spec.kind, item, code, message, slices)))
+                if slices.full(3):
+                    yield NEXT_TURN
         elif not spec.array and (found := _find(spec, source)) is not None:
             values[spec.name] = found
         elif not has_default(spec.declared):
