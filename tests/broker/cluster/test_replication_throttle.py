@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from odradek.broker.snapshots.cluster import write_cluster
 from odradek.broker.topics.partition import Partition
 from tests.broker.harness import World, produce
 
@@ -96,3 +97,17 @@ def test_unrelated_change_leaves_an_unthrottled_copy_alone() -> None:
     world.cluster.alter_brokers(None, {"log.cleaner.threads": "1"})
     world.advance(100)
     assert not partition.is_reassigned
+
+
+def test_restored_copy_continues() -> None:
+    world = World(nodes=3, settings=RATES)
+    first, second = filled(world, "a", LEADERS), filled(world, "b", LEADERS)
+    world.cluster.replica_control.reassign(first, [2])
+    state = write_cluster(world.cluster)
+    world.cluster.replica_control.reassign(second, [3])
+    world.advance(15_000)
+    world.restore(state)
+    first, second = (world.cluster.topics[name].partitions[0] for name in "ab")
+    world.cluster.replica_control.reassign(second, [3])
+    assert seconds_left(world, first) == 11
+    assert seconds_left(world, second) == 10

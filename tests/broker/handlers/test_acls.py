@@ -43,7 +43,7 @@ def test_produce_denied_between_two_requests_is_refused() -> None:
 
 
 @pytest.mark.parametrize(("before", "after"), [([], ["secret"]), (["secret"], [])], ids=["becomes visible", "becomes invisible"])
-def test_regular_expression_follows_acls_after_its_refresh_interval(before: list[str], after: list[str]) -> None:
+def test_regular_expression_follows_acls_after_interval(before: list[str], after: list[str]) -> None:
     settings = AUTHORIZED | {"allow.everyone.if.no.acl.found": "true", "group.consumer.regex.refresh.interval.ms": "30000"}
     world = World(nodes=1, settings=settings)
     names = {world.cluster.create_topic(name, 1).id: name for name in ("open", "secret")}
