@@ -109,7 +109,7 @@ def _alterations() -> Iterator[Case]:
     ):
         for exists in (False, True):
             user = f"sasl.alter.{name}.{exists}"
-            before = [_altered((), (good(user),))] if exists else []
+            before = [_altered((), (upsertion(user, 1, "secret", good),))] if exists else []
             deletions = [ScramCredentialDeletion(name=user, mechanism=mechanism) for mechanism in deleted]
             request = DescribeUserScramCredentialsRequest(users=[UserName(name=user)])
             shown = Send(DESCRIBE_USER_SCRAM_CREDENTIALS, 0, request)
