@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from .broker.controls.fault_handles import AsyncFaultHandle, FaultHandle
     from .broker.controls.wire import AsyncWire, Wire
     from .broker.handles import formats
-    from .broker.handles.assertions import assert_records, record
+    from .broker.handles.assertions import assert_committed, assert_records, record
     from .broker.handles.formats import Format
     from .broker.handles.group import AsyncGroup, Group
     from .broker.handles.topic import AsyncTopic, Topic, TopicRecord
@@ -42,6 +42,7 @@ __all__ = [
     "TopicRecord",
     "Wire",
     "__version__",
+    "assert_committed",
     "assert_records",
     "formats",
     "record",
@@ -55,7 +56,7 @@ _MODULES = {
     "broker.controls.fault_handles": ("AsyncFaultHandle", "FaultHandle"),
     "broker.controls.wire": ("AsyncWire", "Wire"),
     "broker.embedded": ("AsyncCluster", "Cluster"),
-    "broker.handles.assertions": ("assert_records", "record"),
+    "broker.handles.assertions": ("assert_committed", "assert_records", "record"),
     "broker.handles.formats": ("Format",),
     "broker.handles.group": ("AsyncGroup", "Group"),
     "broker.handles.topic": ("AsyncTopic", "Topic", "TopicRecord"),

@@ -43,3 +43,13 @@ def unknown(parameter: str, what: str, name: object, names: Iterable[object]) ->
     near = get_close_matches(str(name), known, 1)
     hint = f"did you mean {near[0]!r}?" if near else f"use one of {', '.join(known[:20])}" if known else "there is none"
     return InvalidControl(parameter, f"{parameter}: there is no {what} {name!r}; {hint}")
+
+
+def unknown_keyword(function: str, name: str, names: Iterable[str]) -> str:
+    """Returns the text of the error for a keyword that a function does not have, with the nearest one of its keywords."""
+    from difflib import get_close_matches
+
+    known = list(names)
+    near = get_close_matches(name, known, 1)
+    hint = f"did you mean {near[0]!r}?" if near else f"it accepts {', '.join(known) or 'no arguments'}"
+    return f"{function}() got an unexpected keyword argument {name!r}; {hint}"

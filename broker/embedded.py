@@ -24,20 +24,17 @@ from .security.startup import Security, security_of
 from .settings.cluster_config import DEFAULT_LIMITS, ClusterConfig, RecordLimits, cluster_of
 from .settings.properties import SettingValue, as_text
 from .settings.spelling import check_scope
+from .start_arguments import capture_options, checked_seed, control_address, files_of, levels_of, suggesting_keywords
 
 if TYPE_CHECKING:
-    from .control_listener.address import ControlAddress
     from .control_listener.listener import ControlListener
-    from .releases.release import Release
     from .seed_data.reading import Place
     from .snapshots.cluster import State
     from .tls.generated import GeneratedTls
-    from .wire.capture_options import CaptureOptions
 
 R = TypeVar("R")
 
 ANY_PORT = "PLAINTEXT://127.0.0.1:0"
-TRANSACTION_VERSIONS = (0, 1, 2)
 NOT_GENERATED = "the cluster has no generated certificates; start it with tls=True"
 NOT_RUNNING = "the cluster is not running; use it inside its `with` block, or between start() and stop()"
 
@@ -51,6 +48,7 @@ class AsyncCluster(ClusterControls):
     `await start()` and `await stop()` do the same where `async with` does not fit, as in a notebook.
     """
 
+    @suggesting_keywords
     def __init__(
         self,
         nodes: int = 2,
@@ -74,40 +72,39 @@ class AsyncCluster(ClusterControls):
     ) -> None:
         security = security_of(tls, users, acls)
         config = _cluster_config(nodes, settings or {}, security, as_version)
-        levels = _levels(features or {}, transaction_version, config.release)
-        self._config = replace(config, features=levels, record=_record_limits(record_exchanges, record_bytes))
+        levels = levels_of(features or {}, transaction_version, config.release)
+        self._config = replace(config, features=levels, record=RecordLimits.of(record_exchanges, record_bytes))
         self._topics = topic_specs_of({} if topics is None else topics)
         check_topics(self._topics, nodes, config.setting_rows)
-        self._seed = seed
-        self._data = _files_of(data) if data else []
+        self._seed = checked_seed(seed)
+        self._data = files_of(data) if data else []
         self._saved: State | None = None
         if control is None and control_token is not None:
             raise ValueError('control_token has no effect without control, such as control="127.0.0.1:0"')
-        self._control = None if control is None else _control_address(control, control_token)
-        self._capture = _capture_options(capture, capture_addresses)
+        self._control = None if control is None else control_address(control, control_token)
+        self._capture = capture_options(capture, capture_addresses)
         self._running: Server | None = None
         self._listener: ControlListener | None = None
 
     @classmethod
+    @suggesting_keywords
     def load(
         cls,
         file: str | PathLike[str],
         settings: Mapping[str, SettingValue] | None = None,
         *,
+        trust: bool = False,
         seed: int | None = None,
         as_version: str | None = None,
         control: str | None = None,
         control_token: str | None = None,
     ) -> Self:
         """Returns a cluster that starts with the state in a file, which `save` has written; see `Cluster.load`."""
-        from .snapshots.cluster import nodes_of  # not imported at start, because few clusters are loaded
-        from .snapshots.loading import any_ports, loaded_config
-        from .snapshots.state_file import load
+        from .snapshots.loading import load_on_any_ports  # not imported at start, because few clusters are loaded
 
-        saved, changed = load(Path(file)), _texts(settings or {})
-        cluster = cls(len(saved["nodes"]), seed=seed, control=control, control_token=control_token)
-        cluster._saved = saved
-        cluster._config = loaded_config(saved, [any_ports(node.listeners) | changed for node in nodes_of(saved)], as_version)
+        saved, config = load_on_any_ports(Path(file), _texts(settings or {}), as_version=as_version, trust=trust)
+        cluster = cls(len(config.nodes), seed=seed, control=control, control_token=control_token)
+        cluster._saved, cluster._config = saved, config
         return cluster
 
     async def start(self) -> Self:
@@ -166,6 +163,11 @@ class AsyncCluster(ClusterControls):
         }
         nodes = self._running.config.nodes
         return ", ".join(f"node {node.node_id} at {node.listeners[0].advertised}{states[node.node_id]}" for node in nodes)
+
+    @property
+    def is_running(self) -> bool:
+        """Whether the cluster has been started and not stopped since."""
+        return self._running is not None
 
     @property
     def bootstrap_servers(self) -> str:
@@ -240,6 +242,7 @@ class Cluster(BlockingControls):
     Raises TypeError or ValueError for an invalid argument, including a misspelt setting.
     """
 
+    @suggesting_keywords
     def __init__(
         self,
         nodes: int = 2,
@@ -289,25 +292,30 @@ class Cluster(BlockingControls):
         super().__init__(cluster, self._run_in_thread)
 
     @classmethod
+    @suggesting_keywords
     def load(
         cls,
         file: str | PathLike[str],
         settings: Mapping[str, SettingValue] | None = None,
         *,
+        trust: bool = False,
         seed: int | None = None,
         as_version: str | None = None,
         control: str | None = None,
         control_token: str | None = None,
     ) -> Self:
-        """Returns a cluster that starts with the state in a file, which `save` has written, on free ports of the same addresses.
+        """Returns a cluster that starts with the state in a file, which `save` has written, on free ports of this machine.
 
         It has the nodes and settings of the cluster that was saved, and emulates the same release unless `as_version` names another one;
-        `settings` replace single ones. With a `seed`, the ids and numbers
-        that are generated from now on are reproducible; without one, they continue those of a seeded cluster that was saved. Raises
-        ValueError for a file that is damaged or was written by a newer version, and OSError if it cannot be read.
+        `settings` replace single ones. Only with `trust`, it uses files, URLs and addresses of other machines that the file names. With a
+        `seed`, the ids and numbers that are generated from now on are reproducible; without one, they continue those of a seeded cluster
+        that was saved. Raises ValueError for a file that is damaged, was written by a newer version or needs `trust`, and OSError if it
+        cannot be read.
         """
         cluster = cls()
-        cluster._offer(AsyncCluster.load(file, settings, seed=seed, as_version=as_version, control=control, control_token=control_token))
+        cluster._offer(
+            AsyncCluster.load(file, settings, trust=trust, seed=seed, as_version=as_version, control=control, control_token=control_token)
+        )
         return cluster
 
     def start(self) -> Self:
@@ -347,6 +355,11 @@ class Cluster(BlockingControls):
 
     def __repr__(self) -> str:
         return f"<Cluster: {self._cluster._state()}>"
+
+    @property
+    def is_running(self) -> bool:
+        """Whether the cluster has been started and not stopped since."""
+        return self._cluster.is_running
 
     @property
     def bootstrap_servers(self) -> str:
@@ -396,7 +409,11 @@ class Cluster(BlockingControls):
         if self._thread is threading.current_thread():
             coroutine.close()
             raise ValueError("a blocking call in the cluster's own thread would never return; use AsyncCluster there")
-        return self._submit(coroutine).result()
+        future = self._submit(coroutine)
+        try:
+            return future.result()
+        finally:
+            future.cancel()  # after KeyboardInterrupt
 
     def _submit(self, coroutine: Coroutine[Any, Any, R]) -> Future[R]:
         """Runs a coroutine on the cluster's event loop. Raises ValueError if the cluster is not running."""
@@ -433,44 +450,8 @@ def _cluster_config(nodes: int, settings: Mapping[str, SettingValue], security: 
 def _texts(settings: Mapping[str, SettingValue]) -> dict[str, str]:
     if not isinstance(settings, Mapping):
         raise TypeError(f'settings must be a mapping such as {{"num.partitions": 3}}, not {settings!r}')
+    for name in settings:
+        if not isinstance(name, str):
+            raise TypeError(f"the name of a setting must be a str, not {name!r}")
     check_scope(settings)
     return {name: as_text(name, value) for name, value in settings.items()}
-
-
-def _files_of(data: Place | Sequence[Place]) -> list[Path]:
-    from .seed_data.reading import files_of
-
-    return files_of(data)
-
-
-def _control_address(control: str, token: str | None) -> ControlAddress:
-    from .control_listener.address import ControlAddress
-
-    return ControlAddress.parse(control, token)
-
-
-def _capture_options(file: str | PathLike[str] | None, addresses: str) -> CaptureOptions | None:
-    if file is None:
-        if addresses != "canonical":
-            raise ValueError('capture_addresses has no effect without capture, such as capture="orders.pcapng"')
-        return None
-    from .wire.capture_options import CaptureOptions
-
-    return CaptureOptions.of(file, addresses)
-
-
-def _levels(features: Mapping[str, int], transaction_version: int, release: Release | None) -> dict[str, int]:
-    if transaction_version not in TRANSACTION_VERSIONS:
-        raise ValueError(f"transaction_version must be 0, 1 or 2, not {transaction_version!r}")
-    if features:
-        from .cluster.features import check_levels
-
-        check_levels(features, release)
-    return {"transaction.version": transaction_version, **features}
-
-
-def _record_limits(exchanges: int, size: int) -> RecordLimits:
-    for name, value in (("record_exchanges", exchanges), ("record_bytes", size)):
-        if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-            raise ValueError(f"{name} must be a number from 0 on, not {value!r}")
-    return RecordLimits(exchanges, size)

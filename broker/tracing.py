@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING
 
 from .scheduling.turns import TURN_S
 from .terminal import has_colours
-from .wire.feed import Feed
+from .wire.exchange import Entry
+from .wire.feed import Feed, selected
 from .wire.filters import Filter
 from .wire.printing import printed_by
 
@@ -43,7 +44,7 @@ class Tracer:
         """Begins with the next entry of the record, which must not be switched off."""
         record = server.core.record
         assert record is not None
-        self._feed = Feed(record, record.next_sequence, self._selects)
+        self._feed: Feed[Entry] = Feed(record, record.next_sequence, selected(record, self._selects))
         self._loop = asyncio.get_running_loop()
         threading.Thread(target=self._run, name="odradek-trace", daemon=True).start()
         self._task = self._loop.create_task(self._follow())

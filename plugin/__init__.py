@@ -12,13 +12,18 @@ if TYPE_CHECKING:
     from .faults import AsyncKafkaFaults, KafkaFaults
     from .fixtures import MakeKafkaCluster
     from .left_open import KafkaClientLeftOpenWarning
+    from .named_clusters import AsyncKafkaClusters, KafkaClusters
+    from .stopped import KafkaClusterStoppedWarning
     from .unittest_mixin import KafkaTestMixin
     from .wire import AsyncKafkaWire, KafkaWire
 
 __all__ = [
+    "AsyncKafkaClusters",
     "AsyncKafkaFaults",
     "AsyncKafkaWire",
     "KafkaClientLeftOpenWarning",
+    "KafkaClusterStoppedWarning",
+    "KafkaClusters",
     "KafkaFaults",
     "KafkaTestMixin",
     "KafkaWire",
@@ -29,6 +34,8 @@ _MODULES = {
     "faults": ("AsyncKafkaFaults", "KafkaFaults"),
     "fixtures": ("MakeKafkaCluster",),
     "left_open": ("KafkaClientLeftOpenWarning",),
+    "named_clusters": ("AsyncKafkaClusters", "KafkaClusters"),
+    "stopped": ("KafkaClusterStoppedWarning",),
     "unittest_mixin": ("KafkaTestMixin",),
     "wire": ("AsyncKafkaWire", "KafkaWire"),
 }

@@ -117,7 +117,8 @@ def _groups(cluster: Cluster, exchanges: Sequence[Exchange]) -> Iterator[str]:
 
 
 def _group(group: GroupInfo) -> Iterator[str]:
-    yield f"group {group.group_id}: {group.state}, {len(group.members)} member{'s' * (len(group.members) != 1)}, lag {group.lag}"
+    lag = "unknown lag" if group.lag is None else f"lag {group.lag}"
+    yield f"group {group.group_id}: {group.state}, {len(group.members)} member{'s' * (len(group.members) != 1)}, {lag}"
     for offset in group.offsets[:MOST_OFFSETS]:
         committed = "nothing committed" if offset.committed is None else f"committed {offset.committed}"
         yield f"  {offset.topic}-{offset.partition}: {committed}, lag {offset.lag}"

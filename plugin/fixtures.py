@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from .options import ClusterOptions, defaults, scope
+from .options import MARK, ClusterOptions, defaults, named, resets, scope
 from .watching import watch
 
 if TYPE_CHECKING:
     from .. import AsyncCluster, Cluster
     from ..broker.controls.clock import AsyncClock, Clock
     from .faults import AsyncKafkaFaults, KafkaFaults
+    from .named_clusters import AsyncKafkaClusters, KafkaClusters, StartedClusters
     from .wire import AsyncKafkaWire, KafkaWire
 
 MAX_NAME_CHARACTERS = 200
@@ -47,6 +48,35 @@ def kafka_bootstrap_servers(kafka_cluster: Cluster) -> str:
 
 
 @pytest.fixture(scope=_scope)
+def _kafka_started_clusters() -> Iterator[StartedClusters]:
+    from .named_clusters import StartedClusters
+
+    started = StartedClusters()
+    yield started
+    started.stop()
+
+
+@pytest.fixture
+def kafka_clusters(request: pytest.FixtureRequest, _kafka_started_clusters: StartedClusters) -> Iterator[KafkaClusters]:
+    """The clusters that marks of the test declare by name: `kafka_clusters["mirror"]` with `@pytest.mark.kafka(name="mirror")`."""
+    from .named_clusters import KafkaClusters
+
+    marks = request.node.iter_markers(MARK)
+    options = named(defaults(request.config), marks)
+    clusters = KafkaClusters(_kafka_started_clusters, options, request.node, resets=resets(request.config))
+    yield clusters
+    clusters.end()
+
+
+@pytest.fixture
+def async_kafka_clusters(kafka_clusters: KafkaClusters) -> AsyncKafkaClusters:
+    """The same with methods to await."""
+    from .named_clusters import AsyncKafkaClusters
+
+    return AsyncKafkaClusters(kafka_clusters)
+
+
+@pytest.fixture(scope=_scope)
 def async_kafka_cluster(kafka_cluster: Cluster) -> AsyncCluster:
     """The same cluster with methods to await, for tests of pytest-asyncio and anyio. It runs in its own thread."""
     return kafka_cluster.awaitable
@@ -58,7 +88,7 @@ def kafka_topic(request: pytest.FixtureRequest, kafka_cluster: Cluster) -> Itera
     name = f"{_NOT_IN_NAMES.sub('-', request.node.name)[:MAX_NAME_CHARACTERS]}-{next(_numbers)}"
     kafka_cluster.create_topic(name)
     yield name
-    if any(topic.name == name for topic in kafka_cluster.topics()):
+    if kafka_cluster.is_running and any(topic.name == name for topic in kafka_cluster.topics()):
         kafka_cluster.delete_topic(name)
 
 
@@ -85,7 +115,7 @@ def kafka_clock(kafka_cluster: Cluster) -> Iterator[Clock]:
     clock = kafka_cluster.clock
     speed = clock.state().speed
     yield clock
-    if speed:
+    if speed and kafka_cluster.is_running:
         clock.run(speed)
 
 
@@ -101,7 +131,8 @@ def kafka_faults(kafka_cluster: Cluster) -> Iterator[KafkaFaults]:
     from .faults import KafkaFaults
 
     yield KafkaFaults(kafka_cluster)
-    kafka_cluster.remove_faults()
+    if kafka_cluster.is_running:
+        kafka_cluster.remove_faults()
 
 
 @pytest.fixture
@@ -139,12 +170,17 @@ def kafka_reset(kafka_cluster: Cluster) -> None:
 def _kafka_freeze(kafka_cluster: Cluster) -> Iterator[None]:
     kafka_cluster.clock.freeze()
     yield
-    kafka_cluster.clock.run()
+    if kafka_cluster.is_running:
+        kafka_cluster.clock.run()
 
 
 @pytest.fixture
-def _kafka_watch(kafka_cluster: Cluster) -> Iterator[None]:
+def _kafka_watch(request: pytest.FixtureRequest, kafka_cluster: Cluster) -> Iterator[None]:
     """Notes the state in which a test finds the cluster. Set up first, it ends after all other fixtures of the test."""
     watch().add(kafka_cluster)
     yield
     watch().ending(kafka_cluster)
+    if not kafka_cluster.is_running and scope(request.config) != "function":
+        from .stopped import warn_if_stopped
+
+        warn_if_stopped(kafka_cluster, request.node, "kafka_cluster")

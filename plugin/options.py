@@ -106,18 +106,28 @@ def scope(config: pytest.Config) -> str:
     return chosen
 
 
+def named(options: ClusterOptions, marks: Iterable[pytest.Mark]) -> dict[str, ClusterOptions]:
+    """Returns options with those of marks, by the names that the marks give to clusters. Raises UsageError as `with_marks`."""
+    found: dict[str, list[pytest.Mark]] = {}
+    for mark in marks:
+        if "name" in mark.kwargs:
+            found.setdefault(mark.kwargs["name"], []).append(mark)
+    return {name: with_marks(options, each) for name, each in found.items()}
+
+
 def with_marks(options: ClusterOptions, marks: Iterable[pytest.Mark]) -> ClusterOptions:
     """Returns options with those of marks, of which the first takes precedence; settings and topics are added.
 
     Raises UsageError for an unknown option.
     """
     for mark in reversed(list(marks)):
-        known = ClusterOptions.__dataclass_fields__.keys()
-        if mark.args or (unknown := [name for name in mark.kwargs if name not in known]):
+        known = [*ClusterOptions.__dataclass_fields__, "name"]
+        given: dict[str, Any] = {name: value for name, value in mark.kwargs.items() if name != "name"}
+        if mark.args or (unknown := [name for name in given if name not in known]):
             wrong = mark.args[0] if mark.args else unknown[0]
             raise pytest.UsageError(f"@pytest.mark.kafka: unknown option {wrong!r}; the options are {', '.join(known)}")
-        added = {name: {**getattr(options, name), **mark.kwargs[name]} for name in ("settings", "topics") if name in mark.kwargs}
-        options = replace(options, **{**mark.kwargs, **added})
+        added: dict[str, Any] = {name: {**getattr(options, name), **given[name]} for name in ("settings", "topics") if name in given}
+        options = replace(options, **{**given, **added})
     return options
 
 

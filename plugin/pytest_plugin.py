@@ -13,7 +13,7 @@ from typing import Any, cast
 import pytest
 
 from . import fixtures
-from .options import MARK, ClusterOptions, add_options, defaults, resets, scope, timeout_s, with_marks
+from .options import MARK, ClusterOptions, add_options, defaults, named, resets, scope, timeout_s, with_marks
 from .running_test import RunningTest
 from .watching import watch
 
@@ -30,14 +30,21 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", f"{MARK}(nodes, topics, settings, as_version, users, tls, data, freeze): the cluster of the test")
+    config.addinivalue_line(
+        "markers", f"{MARK}(name, nodes, topics, settings, as_version, users, tls, data, freeze): the cluster of the test"
+    )
     config.pluginmanager.register(fixtures, "odradek-fixtures")
     timeout_s(config)
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Makes the mark of a test a parameter of its cluster."""
-    if CLUSTER in metafunc.fixturenames and (marks := list(metafunc.definition.iter_markers(MARK))):
+    named_clusters, marks = _marks(metafunc.definition)
+    try:
+        named(defaults(metafunc.config), named_clusters)
+    except pytest.UsageError as error:
+        raise pytest.Collector.CollectError(str(error)) from None
+    if CLUSTER in metafunc.fixturenames and marks:
         hidden = getattr(pytest, "HIDDEN_PARAM", MARK)  # pytest before 8.4 cannot hide parameters in the names of tests
         try:
             options = with_marks(defaults(metafunc.config), marks)
@@ -47,12 +54,18 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         metafunc.parametrize(CLUSTER, [options], indirect=True, scope=cast(Any, scope(metafunc.config)), ids=[hidden])
 
 
+def _marks(node: pytest.Item) -> tuple[list[pytest.Mark], list[pytest.Mark]]:
+    """Returns the marks of named clusters, and those of `kafka_cluster`."""
+    marks = list(node.iter_markers(MARK))
+    return [mark for mark in marks if "name" in mark.kwargs], [mark for mark in marks if "name" not in mark.kwargs]
+
+
 def pytest_itemcollected(item: pytest.Item) -> None:
     """Watches the cluster, resets it and freezes its time, if options or marks say so, before other fixtures of the test are created."""
     names: list[str] = getattr(item, "fixturenames", [])
     if CLUSTER not in names:
         return
-    freezes = any(mark.kwargs.get("freeze") for mark in item.iter_markers(MARK))
+    freezes = any(mark.kwargs.get("freeze") for mark in _marks(item)[1])
     for name, wanted in ((FREEZE, freezes), (RESET, resets(item.config)), (WATCH, True)):
         if wanted and name not in names:
             names.insert(0, name)
@@ -68,6 +81,10 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> Generator[None, object, object]:
     with item.stash[_TEST].phase():
+        if CLUSTER in getattr(item, "fixturenames", ()):
+            from .stopped import renew
+
+            renew(item, CLUSTER)
         return (yield)
 
 

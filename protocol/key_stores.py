@@ -10,12 +10,15 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from .regular_files import read_regular
+
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.serialization.pkcs12 import PKCS12KeyAndCertificates
 
 JAVA_MAGIC = (b"\xfe\xed\xfe\xed", b"\xce\xce\xce\xce")
 CERTIFICATE = re.compile(rb"-----BEGIN CERTIFICATE-----.+?-----END CERTIFICATE-----", re.DOTALL)
 PRIVATE_KEY = re.compile(rb"-----BEGIN (ENCRYPTED |RSA |EC )?PRIVATE KEY-----.+?-----END \1?PRIVATE KEY-----", re.DOTALL)
+MAX_STORE_BYTES = 1024 * 1024
 STORE_TYPES = ("JKS", "PKCS12", "PEM")
 KEY_STORE, TRUST_STORE = "ssl.keystore", "ssl.truststore"
 
@@ -77,7 +80,7 @@ def _read(prefix: str, kind: str, location: str) -> bytes:
     if kind not in STORE_TYPES:
         raise InvalidStore(f"{prefix}.type is {kind}; use PEM or PKCS12")
     try:
-        content = Path(location).read_bytes()
+        content = read_regular(location, MAX_STORE_BYTES)
     except OSError as error:
         raise InvalidStore(f"cannot read {prefix}.location {location}: {error.strerror or error}") from None
     if content.startswith(JAVA_MAGIC):

@@ -6,6 +6,8 @@ the records, because that requires their keys, which this package does not read.
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from math import inf
 from typing import NamedTuple
 
 from .log import Log
@@ -46,6 +48,30 @@ def dirty_part(
         return None
     ratio = dirty_bytes / log.available(log.start_offset, end)
     return Dirty(start, end, ratio > limits.min_dirty_ratio or _overdue(log, closed, start, now_ms - limits.max_lag_ms))
+
+
+def next_due_ms(log: Log, segments: VirtualSegments, limits: CompactionLimits, cleaned_until: int, stable_end: int, now_ms: int) -> float:
+    """Returns the first time (ms) from `now_ms` at which the dirty part is due if nothing changes before, `inf` if there is none.
+
+    A dirty part grows when records reach the age of min.compaction.lag.ms, and is overdue when they reach that of max.compaction.lag.ms.
+    Once it is due, it stays due.
+    """
+    start = max(cleaned_until, log.start_offset)
+    moments = {now_ms}
+    for segment in closed_segments(log, segments, limits, cleaned_until):
+        first = next(log.batches(max(segment.base_offset, start), segment.end_offset), None)
+        if first is not None:
+            moments.add(max_timestamp_of(first) + limits.max_lag_ms + 1)
+        if limits.min_lag_ms > 0:
+            moments.add(log.newest_timestamp(start, segment.end_offset) + limits.min_lag_ms)
+    later = sorted(moment for moment in moments if moment >= now_ms)
+
+    def is_due(moment: int) -> bool:
+        dirty = dirty_part(log, segments, limits, cleaned_until, stable_end, moment)
+        return dirty is not None and dirty.due
+
+    found = bisect_left(later, True, key=is_due)
+    return later[found] if found < len(later) else inf
 
 
 def closed_segments(log: Log, segments: VirtualSegments, limits: CompactionLimits, cleaned_until: int) -> list[VirtualSegment]:

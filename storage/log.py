@@ -26,7 +26,7 @@ from struct import Struct
 from .blocks import KEEPS_NOTHING, TOUCH_BYTES, Blocks, touch
 from .epochs import LeaderEpochs
 from .memory import KeptBytes, LogMemory
-from .segments import EXTENT, PREFIX_BYTES, Buffer, Segment, max_timestamp_of, split
+from .segments import EXTENT, NO_TIMESTAMP, PREFIX_BYTES, Buffer, Segment, max_timestamp_of, split
 
 KEEP_BYTES = 32 * 1024  # from this size on, copying a batch takes longer than keeping its block
 MIN_ARENA_BYTES = 64 * 1024
@@ -169,6 +169,18 @@ class Log:
         if not self._segments:
             return None
         return self.find_timestamp(max(segment.max_timestamp for segment in self._segments), self.start_offset)
+
+    def newest_timestamp(self, start_offset: int, end_offset: int) -> int:
+        """Returns the largest max timestamp of the batches from `start_offset` to `end_offset`, -1 if none has a timestamp."""
+        newest = NO_TIMESTAMP
+        for segment in self._segments:
+            if start_offset <= segment.base_offset and segment.end_offset <= end_offset:
+                newest = max(newest, segment.max_timestamp)
+            elif segment.base_offset < end_offset and segment.end_offset > start_offset:
+                start = segment.locate(start_offset)
+                end = segment.cut(start, end_offset, sys.maxsize, at_least_one=False)
+                newest = max(newest, *map(max_timestamp_of, split(segment.view[start:end])), NO_TIMESTAMP)
+        return newest
 
     def delete_before(self, offset: int) -> None:
         """Moves `start_offset` to `offset`, at most to the end, and frees the segments before it. Does not move it back."""

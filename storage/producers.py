@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from math import inf
 from typing import NamedTuple
 
 from .producer_state import CachedBatch, ProducerState
@@ -259,6 +260,11 @@ class Producers:
         self._states = {
             key: state for key, state in self._states.items() if key in self._open or (key in present and state.agrees(present[key]))
         }
+
+    def next_expiry_ms(self) -> float:
+        """Returns the time from which `expire` removes something, `inf` if there is nothing to remove."""
+        idle_ms = min((state.used_ms for key, state in self._states.items() if key not in self._open), default=inf)
+        return min([idle_ms, *(refused.refused_ms for refused in self._refused.values())]) + self.expiration_ms
 
     def delete_before(self, offset: int) -> None:
         """Removes the transactions that ended before `offset`, because their records are deleted."""

@@ -6,6 +6,7 @@ Whole segments are deleted, the oldest first, up to the first one that has to st
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from math import inf
 from typing import NamedTuple
 
 from .log import Log
@@ -79,6 +80,20 @@ def deletable_before(
             break
         passed += 1
     return files[passed - 1].end_offset if passed else log.start_offset
+
+
+def next_deletion_ms(log: Log, segments: VirtualSegments, limits: Retention, untimed: UntimedAppends, high_watermark: int) -> float:
+    """Returns the time (ms) from which `deletable_before` finds records if nothing changes before, 0 if at any time, `inf` if never."""
+    files = segments.of_log(log, limits.segment_bytes, limits.segment_ms)
+    if not files or files[0].end_offset > high_watermark:
+        return inf
+    end_offset = files[0].end_offset
+    if 0 <= limits.retention_bytes < log.size and limits.retention_bytes <= log.size - log.available(log.start_offset, end_offset):
+        return 0
+    if limits.retention_ms < 0:
+        return inf
+    newest_ms = log.newest_timestamp(log.start_offset, end_offset)
+    return (newest_ms if newest_ms >= 0 else untimed.last_before(end_offset)) + limits.retention_ms + 1
 
 
 def _first_since(log: Log, timestamp: int) -> int:

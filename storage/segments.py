@@ -19,6 +19,8 @@ PREFIX_BYTES = 12  # base offset and batch length, which the batch length does n
 EXTENT = Struct(">qi11xi")  # base offset, batch length, last offset delta
 _LENGTH = Struct(">i")
 _MAX_TIMESTAMP = Struct(">q")
+NO_TIMESTAMP = -1
+"""The max timestamp of a batch whose records have none."""
 _OLDEST = -(2**63)
 
 

@@ -13,9 +13,7 @@ from bisect import bisect_right
 from typing import NamedTuple
 
 from .log import Log
-from .segments import EXTENT, max_timestamp_of, split
-
-NO_TIMESTAMP = -1
+from .segments import EXTENT, NO_TIMESTAMP, max_timestamp_of, split
 
 
 class VirtualSegment(NamedTuple):

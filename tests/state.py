@@ -100,7 +100,15 @@ LOST_IN_A_RESTART = ("fetch_sessions", "share_partitions", "client_metrics", "co
 LOST_IN_A_SNAPSHOT = {
     *("join_reply", "sync_reply", "joined"),  # waiting requests
     *("_supporters", "descriptions", "sasl"),  # follow from the members, and from the partitions
-    *("may_describe", "_matches", "_unexpired_until_ms", "_running", "_longest_prefix"),  # found again when they are needed
+    *(
+        "may_describe",
+        "_matches",
+        "_unexpired_until_ms",
+        "_running",
+        "_longest_prefix",
+        "deletion_due",
+        "compaction_due",
+    ),  # found again when they are needed
 }
 FIRST_MOMENT_MS = 10**12
 """Numbers from here on, in attributes whose names end in `_ms`, are times; smaller ones are durations."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -28,7 +29,7 @@ from ...protocol.messages.share_group_describe import SHARE_GROUP_DESCRIBE, Shar
 from ...protocol.messages.streams_group_describe import STREAMS_GROUP_DESCRIBE, StreamsGroupDescribeRequest
 from ...protocol.schema import Api, Message, ProtocolError
 from .cluster_client import ClientError, ClusterClient, TopicPartition, check
-from .offsets import LATEST, Offsets, list_offsets, of_topics
+from .offsets import EARLIEST, LATEST, Offsets, list_offsets, of_topics
 
 CLASSIC, SHARE = "classic", "share"
 
@@ -55,34 +56,38 @@ class MemberInfo:
 
 @dataclass(frozen=True)
 class OffsetInfo:
-    """The progress in a partition. `committed` and `lag` are None where nothing is committed."""
+    """The progress in a partition. `committed` is None where nothing is committed; `lag` counts from the start of the log there."""
 
     topic: str
     partition: int
     committed: int | None
     end_offset: int
-    lag: int | None
+    lag: int
 
 
 @dataclass(frozen=True)
 class GroupDescription:
-    """A group with its members and offsets. `lag` is the sum of those that are known."""
+    """A group with its members, and the offsets in all partitions of the topics that it reads.
+
+    `lag` is the sum of theirs, None without partitions.
+    """
 
     group_id: str
     type: str
     state: str
     coordinator: int
-    lag: int
+    lag: int | None
     members: list[MemberInfo]
     offsets: list[OffsetInfo]
 
 
 class _Kind(NamedTuple):
-    """A type of groups: the request that describes them, and what a member reads."""
+    """A type of groups: the request that describes them, what a member is assigned, and the topics that a described group reads."""
 
     api: Api
     request: Callable[[str], Message]
     assigned: Callable[[Any], list[TopicPartition]]
+    topics: Callable[[Any], Iterable[str]]
 
 
 def _by_topics(member: Any) -> list[TopicPartition]:
@@ -102,11 +107,33 @@ def _by_assignment(member: Any) -> list[TopicPartition]:
     return [TopicPartition(each.topic, index) for each in found.assigned_partitions for index in each.partitions]
 
 
+def _by_metadata(group: Any) -> Iterator[str]:
+    """Yields the topics to which the members of a classic group subscribe, and those that they are assigned."""
+    for member in group.members:
+        yield from (each.topic for each in _by_assignment(member))
+        with suppress(ProtocolError):
+            yield from consumer_protocol.read(consumer_protocol.ConsumerProtocolSubscription, bytes(member.member_metadata)).topics
+
+
+def _by_names(group: Any) -> Iterator[str]:
+    """Yields the topics to which members subscribe by name, and those that they are assigned."""
+    for member in group.members:
+        yield from member.subscribed_topic_names
+        yield from (each.topic for each in _by_topics(member))
+
+
+def _by_topology(group: Any) -> Iterator[str]:
+    """Yields the topics that the tasks of a streams group read."""
+    for part in (group.topology and group.topology.subtopologies) or ():
+        yield from part.source_topics
+        yield from (each.name for each in part.repartition_source_topics)
+
+
 KINDS: Mapping[str, _Kind] = {
-    CLASSIC: _Kind(DESCRIBE_GROUPS, lambda group: DescribeGroupsRequest(groups=[group]), _by_assignment),
-    "consumer": _Kind(CONSUMER_GROUP_DESCRIBE, lambda group: ConsumerGroupDescribeRequest(group_ids=[group]), _by_topics),
-    SHARE: _Kind(SHARE_GROUP_DESCRIBE, lambda group: ShareGroupDescribeRequest(group_ids=[group]), _by_topics),
-    "streams": _Kind(STREAMS_GROUP_DESCRIBE, lambda group: StreamsGroupDescribeRequest(group_ids=[group]), _by_tasks),
+    CLASSIC: _Kind(DESCRIBE_GROUPS, lambda group: DescribeGroupsRequest(groups=[group]), _by_assignment, _by_metadata),
+    "consumer": _Kind(CONSUMER_GROUP_DESCRIBE, lambda group: ConsumerGroupDescribeRequest(group_ids=[group]), _by_topics, _by_names),
+    SHARE: _Kind(SHARE_GROUP_DESCRIBE, lambda group: ShareGroupDescribeRequest(group_ids=[group]), _by_topics, _by_names),
+    "streams": _Kind(STREAMS_GROUP_DESCRIBE, lambda group: StreamsGroupDescribeRequest(group_ids=[group]), _by_tasks, _by_topology),
 }
 
 
@@ -135,22 +162,33 @@ def _describe(client: ClusterClient, summary: GroupSummary) -> GroupDescription:
     check(group.error_code, f"group {summary.group_id}", group.error_message)
     assigned = {member.member_id: sorted(kind.assigned(member)) for member in group.members}
     members = [MemberInfo(each.member_id, each.client_id, each.client_host, of_topics(assigned[each.member_id])) for each in group.members]
-    read = () if kind.assigned is _by_tasks else (each for partitions in assigned.values() for each in partitions)
-    committed = _share_offsets(client, summary) if summary.type == SHARE else committed_offsets(client, summary.group_id)
-    offsets = _progress(client, committed, read)
-    lag = sum(each.lag for each in offsets if each.lag is not None)
+    lags: Offsets = {}
+    if summary.type == SHARE:
+        committed, lags = _share_offsets(client, summary)
+    else:
+        committed = committed_offsets(client, summary.group_id)
+    topics = {each.topic for each in committed}.union(kind.topics(group))
+    is_joined = bool(getattr(group, "protocol_type", True))
+    offsets = _progress(client, topics, committed, lags, None if is_joined else committed.keys())
+    lag = sum(each.lag for each in offsets) if offsets else None
     return GroupDescription(summary.group_id, summary.type or CLASSIC, group.group_state, summary.coordinator, lag, members, offsets)
 
 
-def _progress(client: ClusterClient, committed: Offsets, assigned: Iterable[TopicPartition]) -> list[OffsetInfo]:
-    partitions = sorted({*committed, *assigned})
-    existing = {each.name for each in client.metadata({each.topic for each in partitions}).topics if not each.error_code}
+def _progress(
+    client: ClusterClient, topics: Collection[str], committed: Offsets, lags: Offsets, only: Collection[TopicPartition] | None
+) -> list[OffsetInfo]:
+    """Returns the progress in the partitions of topics, or in some `only`.
+
+    `lags` are those that the broker has said. A group without a protocol type has had no members, and its offsets are those of consumers
+    that assign partitions to themselves.
+    """
+    existing = [each.name for each in client.metadata(topics).topics if not each.error_code] if topics else []
     leaders = client.leaders(client.topics(existing)) if existing else {}
-    ends = list_offsets(client, {each: leaders[each] for each in partitions if each in leaders}, LATEST)
-    return [
-        OffsetInfo(*each, offset := committed.get(each), end, None if offset is None else max(end - offset, 0))
-        for each, end in sorted(ends.items())
-    ]
+    if only is not None:
+        leaders = {each: leader for each, leader in leaders.items() if each in only}
+    reached = list_offsets(client, {each: leader for each, leader in leaders.items() if each not in committed}, EARLIEST) | committed
+    ends = list_offsets(client, leaders, LATEST)
+    return [OffsetInfo(*each, committed.get(each), end, lags.get(each, max(end - reached[each], 0))) for each, end in sorted(ends.items())]
 
 
 def committed_offsets(client: ClusterClient, group: str) -> Offsets:
@@ -171,14 +209,15 @@ def committed_offsets(client: ClusterClient, group: str) -> Offsets:
     return client.retry(fetch)
 
 
-def _share_offsets(client: ClusterClient, summary: GroupSummary) -> Offsets:
-    """Returns the start offset of each partition that a share group has begun to read."""
+def _share_offsets(client: ClusterClient, summary: GroupSummary) -> tuple[Offsets, Offsets]:
+    """Returns the start offset of each partition that a share group has begun to read, and the lags that brokers from Kafka 4.2 on say."""
     groups = [DescribeShareGroupOffsetsRequestGroup(group_id=summary.group_id, topics=None)]
     response = client.send_to(summary.coordinator, DESCRIBE_SHARE_GROUP_OFFSETS, DescribeShareGroupOffsetsRequest(groups=groups))
     (group,) = response.groups
     check(group.error_code, f"group {summary.group_id}", group.error_message)
-    partitions = ((topic.topic_name, each) for topic in group.topics for each in topic.partitions)
-    return {TopicPartition(name, each.partition_index): each.start_offset for name, each in partitions if each.start_offset >= 0}
+    found = {TopicPartition(topic.topic_name, each.partition_index): each for topic in group.topics for each in topic.partitions}
+    starts = {partition: each.start_offset for partition, each in found.items() if each.start_offset >= 0}
+    return starts, {partition: found[partition].lag for partition in starts if found[partition].lag >= 0}
 
 
 def commit(client: ClusterClient, group: str, offsets: Offsets, member: str = "", epoch: int = -1) -> None:

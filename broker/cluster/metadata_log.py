@@ -23,6 +23,11 @@ class MetadataLog:
         self._records += max(0, former.end_offset - self.end_offset) + 1
 
     @property
+    def changes(self) -> int:
+        """The records of changes. In contrast to the end of the log, it does not depend on the time that has passed."""
+        return self._records
+
+    @property
     def end_offset(self) -> int:
         """The end of the log: the records of changes, and the no-op record that a controller writes at each idle interval (KIP-835)."""
         interval_ms = self._config.integers["metadata.max.idle.interval.ms"]

@@ -14,13 +14,17 @@ from ...protocol.errors import ErrorCode, KafkaError
 
 Racks = Mapping[int, str | None]
 """Node id -> rack. Nodes without a rack (None) form a rack of their own."""
+MAX_PARTITIONS_PER_REQUEST = 10_000
+"""The limit of Kafka's controller (ReplicationControlManager.MAX_PARTITIONS_PER_BATCH, QuorumController.MAX_RECORDS_PER_USER_OP)."""
+TOO_MANY_PARTITIONS = "Excessively large number of partitions per request."
 
 
 def place_replicas(racks: Racks, running: Collection[int], count: int, replication_factor: int, random: Random) -> list[list[int]]:
     """Returns the replicas of `count` new partitions.
 
     Successive partitions are led by nodes of successive racks, beginning with a random one; without racks, by successive nodes. Raises
-    KafkaError with INVALID_PARTITIONS or INVALID_REPLICATION_FACTOR if no such placement exists.
+    KafkaError with INVALID_PARTITIONS or INVALID_REPLICATION_FACTOR if no such placement exists, and with POLICY_VIOLATION for more
+    partitions than Kafka creates at once.
     """
     _check_numbers(count, replication_factor, len(racks), len(running))
     placer = _Placer(racks, running, random)
@@ -30,6 +34,8 @@ def place_replicas(racks: Racks, running: Collection[int], count: int, replicati
 def _check_numbers(partitions: int, replication_factor: int, nodes: int, running: int) -> None:
     if partitions <= 0:
         raise KafkaError(ErrorCode.INVALID_PARTITIONS, "Number of partitions was set to an invalid non-positive value.")
+    if partitions > MAX_PARTITIONS_PER_REQUEST:
+        raise KafkaError(ErrorCode.POLICY_VIOLATION, TOO_MANY_PARTITIONS)
     if replication_factor <= 0:
         raise KafkaError(ErrorCode.INVALID_REPLICATION_FACTOR, "Replication factor must be larger than 0, or -1 to use the default value.")
     if replication_factor > nodes:

@@ -15,8 +15,10 @@ checks twice in that time. Here a check compares the follower's position with th
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from math import inf
 from typing import TYPE_CHECKING
 
+from ..scheduling.timers import Check
 from ..topics.partition import Partition
 from ..topics.replication import NO_LEADER
 
@@ -179,23 +181,40 @@ class ReplicaControl:
         self._cluster.wake(partition)
 
     def _check_later(self, partition: Partition, node_id: int) -> None:
-        delay_ms = max(1, self._cluster.config.integers["replica.lag.time.max.ms"] // 2)
-        self._cluster.timers.set(("replica lag", partition, node_id), delay_ms, lambda: self.check_follower(partition, node_id))
+        check = self.follower_check(partition, node_id)
+        self._cluster.timers.set(("replica lag", partition, node_id), check.interval_ms(), check)
+
+    def follower_check(self, partition: Partition, node_id: int) -> Check:
+        """Returns the action of the timer that checks an in-sync replica that does not follow."""
+
+        def due_ms() -> float:
+            same = partition.lag_marks[node_id] == [partition.log.end_offset] * 2
+            return inf if same and not self._is_late(partition, node_id) else 0
+
+        return Check(
+            lambda: self.check_follower(partition, node_id),
+            lambda: max(1, self._cluster.config.integers["replica.lag.time.max.ms"] // 2),
+            due_ms,
+        )
 
     def check_follower(self, partition: Partition, node_id: int) -> None:
-        """Removes a follower from the in-sync replicas if it has not been at the end of the log since the check before the last one.
-
-        The leader does so, and therefore not while it is silent.
-        """
-        position, end_offset, marks = partition.position(node_id), partition.log.end_offset, partition.lag_marks[node_id]
-        late = len(marks) == 2 and position < end_offset and position <= marks[0]
-        if late and partition.leader not in partition.silent_nodes:
+        """Removes a follower from the in-sync replicas if it is late."""
+        if self._is_late(partition, node_id):
             partition.follower_timed_out(node_id, self._cluster.running)
             self.changed(partition)
             self._cluster.transactions.write_missing_markers()
         else:
-            partition.lag_marks[node_id] = [marks[-1], end_offset]
+            partition.lag_marks[node_id] = [partition.lag_marks[node_id][-1], partition.log.end_offset]
             self._check_later(partition, node_id)
+
+    def _is_late(self, partition: Partition, node_id: int) -> bool:
+        """Returns whether a follower has not been at the end of the log since the check before the last one.
+
+        The leader determines that, and therefore not while it is silent.
+        """
+        position, marks = partition.position(node_id), partition.lag_marks[node_id]
+        late = len(marks) == 2 and position < partition.log.end_offset and position <= marks[0]
+        return late and partition.leader not in partition.silent_nodes
 
     # Preferred leaders
 

@@ -13,6 +13,7 @@ from ..settings.spelling import nearest
 from ..settings.types import SettingRows
 from ..settings.validation import validate_topic_configs
 from ..topics.names import illegal_name, metric_name
+from .placement import MAX_PARTITIONS_PER_REQUEST
 
 if TYPE_CHECKING:
     from .state import ClusterState
@@ -63,9 +64,15 @@ def create_topics(cluster: ClusterState, specs: Sequence[TopicSpec]) -> None:
 
 
 def check_topics(specs: Sequence[TopicSpec], nodes: int, rows: SettingRows = PRESENT) -> None:
-    """Raises InvalidConfig for names that are illegal, repeated or colliding, too many replicas for `nodes` nodes, and invalid configs."""
+    """Raises InvalidConfig for names that are illegal, repeated or colliding, and for invalid configs.
+
+    Also refuses more partitions than Kafka creates at once, and more replicas than `nodes` nodes can have.
+    """
     _check_names([spec.name for spec in specs])
     for spec in specs:
+        if spec.partitions > MAX_PARTITIONS_PER_REQUEST:
+            limit = f"at most {MAX_PARTITIONS_PER_REQUEST}, as in one request to Kafka"
+            raise InvalidConfig(f"topic {spec.name}: partitions must be {limit}, not {spec.partitions}")
         if spec.replication_factor > nodes:
             raise InvalidConfig(f"topic {spec.name}: replication factor {spec.replication_factor} exceeds the number of nodes ({nodes})")
         _check_configs(spec, rows)

@@ -79,7 +79,8 @@ class ClusterState:
         rows = config.setting_rows
         configs = {node.node_id: BrokerConfig(node.properties, nodes=len(config.nodes), rows=rows) for node in config.nodes}
         self.config = next(iter(configs.values()))
-        self._users = config.users
+        self.users = config.users
+        """The passwords of the users that were given at the start."""
         self.release = config.release
         """The release of Kafka that clients see, None for 4.3."""
         self.zookeeper = _zookeeper() if self.release is not None and self.release.has_zookeeper else None
@@ -134,7 +135,7 @@ class ClusterState:
         """The users, their credentials, and delegation tokens."""
         from ..security.sasl_listener import Accounts
 
-        return Accounts(self._users, self.config, self.timers, self.random)
+        return Accounts(self.users, self.config, self.timers, self.random)
 
     def _blocks_kept(self) -> None:
         """Frees the memory that is kept for reuse once no more was given back for a while."""

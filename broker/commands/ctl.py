@@ -17,10 +17,11 @@ from ..control_interface.command_help import help_of
 from ..control_interface.command_line import control_named, pairs_of
 from ..control_interface.signatures import bound_texts
 from ..controls import cluster_controls  # noqa: F401  (declares the controls)
-from ..settings.properties import parse_properties
+from ..settings.properties import read_properties
 from ..terminal import has_colours
+from .clock_progress import progress_of
 from .ctl_client import NoAnswer, send
-from .options import address
+from .options import control_address
 from .tables import as_table
 
 FAILED, MISTAKEN = 1, 2
@@ -56,10 +57,10 @@ def _carry_out(tokens: Sequence[str], options: Mapping[str, str], *, colours: bo
     control, arguments = control_named(tokens)
     pairs = pairs_of(control, arguments)
     bound = {name: _absolute(value) for name, value in bound_texts(control, pairs).items()}
-    if "--control" not in options:
-        raise InvalidControl("--control", "give the address of the cluster with --control HOST:PORT or ODRADEK_CONTROL")
-    host, port = address(options["--control"])
-    answer = send(host, port, options.get("--control-token"), control, pairs, bound)
+    host, port = control_address(options.get("--control"), {})
+    token = options.get("--control-token")
+    with progress_of(control, lambda each: send(host, port, token, each, (), {})):
+        answer = send(host, port, token, control, pairs, bound)
     if answer.status >= 400:
         return _fail(FAILED if answer.status == HTTPStatus.CONFLICT or answer.status >= 500 else MISTAKEN, answer.detail)
     if answer.body:
@@ -102,7 +103,7 @@ def _command_config(name: str | None) -> dict[str, str]:
     if name is None:
         return {}
     try:
-        properties = parse_properties(Path(name).read_text(encoding="latin-1"))
+        properties = read_properties(name)
     except OSError as error:
         raise InvalidControl("--command-config", f"--command-config: cannot read {name}: {error.strerror or error}") from None
     return {option: properties[setting] for option, setting in PROPERTIES.items() if setting in properties}

@@ -8,7 +8,7 @@ from argparse import ArgumentTypeError
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from .options import address, refuse
+from .options import add_control_options, control_address, refuse
 
 if TYPE_CHECKING:
     from ..wire.doctor.report import Description
@@ -27,8 +27,7 @@ The exit code is 0 without findings, 1 with findings, and 2 if the examination w
 def add_options(doctor: argparse.ArgumentParser) -> None:
     file_help = "a pcapng or pcap file, instead of a running cluster; - is a pipe"
     doctor.add_argument("file", nargs="?", metavar="FILE", help=file_help)
-    doctor.add_argument("--control", metavar="HOST:PORT", help="the control listener of the cluster (default: ODRADEK_CONTROL)")
-    doctor.add_argument("--control-token", metavar="TOKEN", help="its token (default: ODRADEK_CONTROL_TOKEN)")
+    add_control_options(doctor)
     doctor.add_argument("--json", action="store_true", help="print the findings as JSON")
 
 
@@ -54,12 +53,9 @@ def _in_cluster(options: argparse.Namespace, environ: Mapping[str, str]) -> list
     from ..controls.declaration import CONTROLS
     from .ctl_client import NoAnswer, send
 
-    configured = options.control or environ.get("ODRADEK_CONTROL")
-    if not configured:
-        raise ValueError("give a capture file, or the address of the cluster with --control HOST:PORT or ODRADEK_CONTROL")
     token = options.control_token or environ.get("ODRADEK_CONTROL_TOKEN")
     try:
-        answer = send(*address(configured), token, CONTROLS["doctor",], [], {})
+        answer = send(*control_address(options.control, environ), token, CONTROLS["doctor",], [], {})
     except NoAnswer as error:
         raise ValueError(str(error)) from None
     if answer.status >= 400:

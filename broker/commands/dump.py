@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, TextIO
 
-from .options import refuse
+from .options import add_control_options, refuse
 
 if TYPE_CHECKING:
     from ..controls.declaration import Control
@@ -60,15 +60,12 @@ def _control(words: str) -> Control:
 def run(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
     """Writes the dump. Returns 0, 1 if the cluster cannot be read, and 2 for a mistake in the call."""
     from ..progress import Progress
-    from .options import address
+    from .options import control_address
 
-    place = options.control or environ.get("ODRADEK_CONTROL")
-    if not place:
-        return refuse("give the address of the cluster's control listener with --control HOST:PORT or ODRADEK_CONTROL")
     if options.format == "csv" and options.directory is None and len(options.topics) != 1:
         return refuse("CSV has no column for the topic on standard output: name one topic, or give --directory")
     try:
-        host, port = address(place)
+        host, port = control_address(options.control, environ)
     except argparse.ArgumentTypeError as error:
         return refuse(str(error))
     cluster = _Cluster(host, port, options.control_token or environ.get("ODRADEK_CONTROL_TOKEN"))
@@ -101,7 +98,10 @@ def _offsets(topics: list[dict[str, Any]]) -> int:
 
 
 def _write(topic: dict[str, Any], records: Iterator[dict[str, Any]], options: argparse.Namespace) -> None:
+    import os
     from pathlib import Path
+
+    from ...protocol.regular_files import open_to_write
 
     if options.directory is None:
         _write_to(sys.stdout, topic, records, options.format)
@@ -109,7 +109,8 @@ def _write(topic: dict[str, Any], records: Iterator[dict[str, Any]], options: ar
         return
     directory = Path(options.directory)
     directory.mkdir(parents=True, exist_ok=True)
-    with (directory / f"{topic['name']}.{options.format}").open("w", encoding="utf-8", newline="") as file:
+    descriptor = open_to_write(directory / f"{topic['name']}.{options.format}")
+    with os.fdopen(descriptor, "w", encoding="utf-8", newline="") as file:
         _write_to(file, topic, records, options.format)
 
 
@@ -155,7 +156,6 @@ def _records(cluster: _Cluster, topic: dict[str, Any], progress: Progress) -> It
 
 def add_options(dump: argparse.ArgumentParser) -> None:
     dump.add_argument("topics", nargs="*", metavar="TOPIC", help="the topics to write (default: all but the internal ones)")
-    dump.add_argument("--control", metavar="HOST:PORT", help="address of the control listener (default: ODRADEK_CONTROL)")
-    dump.add_argument("--control-token", metavar="TOKEN", help="its token, if it requires one (default: ODRADEK_CONTROL_TOKEN)")
+    add_control_options(dump)
     dump.add_argument("--format", choices=("jsonl", "csv"), default="jsonl", help="JSON Lines (default) or CSV")
     dump.add_argument("--directory", metavar="DIR", help="write a file for each topic into this folder (default: standard output)")

@@ -5,14 +5,17 @@ from __future__ import annotations
 import argparse
 import re
 import sys
+from collections.abc import Iterable, Mapping
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 if TYPE_CHECKING:
     from ...protocol.client_security.settings import ClientSecurity
     from ..client.offsets import Start
 
+DEFAULT_CONTROL = "127.0.0.1:9099"
+"""The address of the control listener for commands that are not given one."""
+CONTROL_HELP = f"address of the control listener (default: ODRADEK_CONTROL, or {DEFAULT_CONTROL})"
 DIAGRAM_HAS_NO_LINES = "--json and --verbose have no effect on a diagram; leave out --format or these options"
 
 
@@ -28,9 +31,32 @@ class Parser(argparse.ArgumentParser):
         self.formatter_class = argparse.RawDescriptionHelpFormatter
         return super().format_help()
 
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Returns what argparse returns. An unknown option ends the process with the nearest one, because commands leave none to others."""
+        found, rest = super().parse_known_args(args, namespace)
+        if rest and rest[0].startswith("-"):
+            name = rest[0].partition("=")[0]
+            self.error(f"unknown option {name}{_suggestion(name, self._option_string_actions)}")
+        return found, rest
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        """Raises ArgumentError for a value that is none of the choices, with the nearest one."""
+        if action.choices is not None and value not in action.choices:
+            names = [str(each) for each in action.choices]
+            hint = _suggestion(str(value), names) or f"; use one of {', '.join(names)}"
+            what = "command" if isinstance(action, argparse._SubParsersAction) else "value"
+            raise argparse.ArgumentError(None if what == "command" else action, f"unknown {what} {value!r}{hint}")
+
     def error(self, message: str) -> NoReturn:
         """Prints the error and exits with code 2."""
         self.exit(2, f"{self.prog}: {message}; see {self.prog} --help\n")
+
+
+def _suggestion(name: str, known: Iterable[str]) -> str:
+    from difflib import get_close_matches  # imported on first use, because few calls are wrong
+
+    near = get_close_matches(name, list(known), 1)
+    return f"; did you mean {near[0]}?" if near else ""
 
 
 def refuse(reason: str) -> int:
@@ -85,6 +111,17 @@ def address(text: str) -> tuple[str, int]:
     return host.strip("[]"), port(digits)
 
 
+def add_control_options(command: argparse.ArgumentParser) -> None:
+    """Adds the options of a command that talks to a control listener."""
+    command.add_argument("--control", metavar="HOST:PORT", help=CONTROL_HELP)
+    command.add_argument("--control-token", metavar="TOKEN", help="token of the control listener (default: ODRADEK_CONTROL_TOKEN)")
+
+
+def control_address(given: str | None, environ: Mapping[str, str]) -> tuple[str, int]:
+    """Returns the address of the control listener: the given one, that of the environment, or the default. Raises ArgumentTypeError."""
+    return address(given or environ.get("ODRADEK_CONTROL") or DEFAULT_CONTROL)
+
+
 def start(text: str) -> Start:
     from ..client.offsets import Start
 
@@ -122,10 +159,10 @@ def client_security(options: argparse.Namespace) -> ClientSecurity | None:
     if options.command_config is None:
         return None
     from ...protocol.client_security.settings import ClientSecurity
-    from ..settings.properties import InvalidConfig, parse_properties
+    from ..settings.properties import InvalidConfig, read_properties
 
     try:
-        properties = parse_properties(Path(options.command_config).read_text(encoding="latin-1"))
+        properties = read_properties(options.command_config)
         return ClientSecurity.of(properties)
     except OSError as error:
         raise InvalidConfig(f"cannot read --command-config {options.command_config}: {error.strerror or error}") from None

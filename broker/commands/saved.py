@@ -16,9 +16,12 @@ FIRST_PORT = 9092
 
 def saved_state(options: argparse.Namespace) -> State | None:
     """Returns the state in the file of --load, None without the option. Raises InvalidConfig if the file cannot be loaded."""
-    if options.load is None:
-        return None
     from ..settings.properties import InvalidConfig
+
+    if options.load is None:
+        if options.trust:
+            raise InvalidConfig("--trust has no effect without --load")
+        return None
     from ..snapshots.state_file import InvalidStateFile, load
 
     if options.nodes or options.config or options.feature:
@@ -46,7 +49,8 @@ def saved_config(saved: State, options: argparse.Namespace, environ: Mapping[str
     check_scope(dict(options.set))
     settings = settings_of(environ) | dict(options.set)
     changed = [settings | _listeners(options, shift) for shift in range(len(saved["nodes"]))]
-    return replace(loaded_config(saved, changed, options.as_version), max_memory_bytes=options.max_memory)
+    config = loaded_config(saved, changed, as_version=options.as_version, trust=options.trust)
+    return replace(config, max_memory_bytes=options.max_memory)
 
 
 def _listeners(options: argparse.Namespace, shift: int) -> dict[str, str]:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ..settings.cluster_config import ClusterConfig, TopicSpec
     from ..tracing import Tracer
     from ..wire.capture_options import CaptureOptions
+    from .ready_file import ReadyFile
 
 PIPE = "-"  # as in wire/capture_options.py, which is imported only if there is a capture
 DEFAULT_CLUSTER_ID = "5L6g3nShT-eMCtK--X86sw"  # the default of the apache/kafka image
@@ -59,6 +60,7 @@ def _run(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
         data = seed_files(options)
         command = command_of(options)
         capture = capture_options(options)
+        ready_file = _ready_file(options)
     except (InvalidConfig, InvalidControl) as error:
         return refuse(str(error))
     logs.configure(options.log_format)
@@ -76,8 +78,8 @@ def _run(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
             output = sys.stderr if options.capture == PIPE else sys.stdout
             output.write(lines)  # at once, because the log may be written at the same time
             output.flush()
-        if options.ready_file is not None:
-            _write(options.ready_file, lines)
+        if ready_file is not None:
+            ready_file.write(lines)
         if greets:
             logs.show(terminal.greeting(server.config, server.bootstrap_servers, control_listener))
         gc.freeze()  # the objects that exist now stay, so that no later collection need visit them
@@ -100,8 +102,16 @@ def _run(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
     except (InvalidConfig, ImportError) as error:  # of TLS: an invalid key store, or a missing extra
         return refuse(str(error))
     finally:
-        if options.ready_file is not None:
-            _remove(options.ready_file)
+        if ready_file is not None:
+            ready_file.remove()
+
+
+def _ready_file(options: argparse.Namespace) -> ReadyFile | None:
+    if options.ready_file is None:
+        return None
+    from .ready_file import ReadyFile  # imported only if needed, because a start should be fast
+
+    return ReadyFile(options.ready_file)
 
 
 def _addresses(server: Server, control_listener: str | None) -> str:
@@ -140,21 +150,6 @@ def command_of(options: argparse.Namespace) -> list[str]:
     return words
 
 
-def _write(name: str, text: str) -> None:
-    """Writes a file so that it appears with its whole content, because other programs wait for it."""
-    from pathlib import Path
-
-    unfinished = Path(f"{name}.unfinished")
-    unfinished.write_text(text)
-    unfinished.replace(name)
-
-
-def _remove(name: str) -> None:
-    from pathlib import Path
-
-    Path(name).unlink(missing_ok=True)
-
-
 def cluster_config(options: argparse.Namespace, environ: Mapping[str, str]) -> ClusterConfig:
     """Returns the configured cluster. Options take precedence over the environment, which takes precedence over files.
 
@@ -165,7 +160,6 @@ def cluster_config(options: argparse.Namespace, environ: Mapping[str, str]) -> C
     from ..security.startup import Security, parse_user
     from ..settings.cluster_config import cluster_of
     from ..settings.environment import settings_of
-    from ..settings.properties import parse_properties
     from ..settings.spelling import check_scope
 
     check_scope(dict(options.set))
@@ -173,7 +167,7 @@ def cluster_config(options: argparse.Namespace, environ: Mapping[str, str]) -> C
     overrides = settings | dict(options.set)
     if options.listener:
         overrides["listeners"] = ",".join(options.listener)
-    files = [parse_properties(_read(name)) for name in options.config] or [{}]
+    files = [_read(name) for name in options.config] or [{}]
     security = Security(options.tls == "auto", dict(map(parse_user, options.user)), options.acl)
     brokers = [security.settings(_with_listeners(given := properties | overrides, options), given) for properties in files]
     nodes = options.nodes or (1 if len(files) == 1 and not options.listener and _has_listeners(settings) else None)
@@ -213,13 +207,11 @@ def _tracer(options: argparse.Namespace) -> Tracer:
     return Tracer(parsed(options.filter or ""), verbose=options.verbose, as_json=options.json)
 
 
-def _read(name: str) -> str:
-    from pathlib import Path
-
-    from ..settings.properties import InvalidConfig
+def _read(name: str) -> dict[str, str]:
+    from ..settings.properties import InvalidConfig, read_properties
 
     try:
-        return Path(name).read_text(encoding="latin-1")  # Java reads properties in this encoding
+        return read_properties(name)
     except OSError as error:
         raise InvalidConfig(f"cannot read --config {name}: {error.strerror or error}; give the path of a server.properties") from None
 
@@ -305,16 +297,7 @@ def add_options(run: argparse.ArgumentParser) -> None:
     run.add_argument(
         "--topic", action="append", default=[], metavar="NAME:PARTITIONS[:REPLICAS]", help="create this topic at startup; repeatable"
     )
-    run.add_argument(
-        "--data",
-        action="append",
-        default=[],
-        metavar="DIR|FILE|PATTERN",
-        help="start with the topics and records in .jsonl and .csv files; repeatable",
-    )
-    run.add_argument(
-        "--load", metavar="FILE", help="start with the state that was saved in this file, by default on the ports that it contains"
-    )
+    _add_state_options(run)
     _add_security_options(run)
     run.add_argument("--max-memory", type=size, metavar="SIZE", help="memory limit for all logs, such as 512m (default: no limit)")
     run.add_argument(
@@ -345,6 +328,22 @@ def add_options(run: argparse.ArgumentParser) -> None:
     _add_capture_options(run)
     _add_record_options(run)
     run.add_argument("--log-format", choices=["text", "json"], default="text", help="format of the log on stderr (default: %(default)s)")
+
+
+def _add_state_options(run: argparse.ArgumentParser) -> None:
+    run.add_argument(
+        "--data",
+        action="append",
+        default=[],
+        metavar="DIR|FILE|PATTERN",
+        help="start with the topics and records in .jsonl and .csv files; repeatable",
+    )
+    run.add_argument(
+        "--load", metavar="FILE", help="start with the state that was saved in this file, by default on the ports that it contains"
+    )
+    run.add_argument(
+        "--trust", action="store_true", help="with --load: use the addresses, files and URLs in the settings of the file (default: refuse)"
+    )
 
 
 def _add_record_options(run: argparse.ArgumentParser) -> None:

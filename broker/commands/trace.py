@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from .options import DIAGRAM_HAS_NO_LINES, add_format_option, add_trace_options, address, count, refuse
+from .options import DIAGRAM_HAS_NO_LINES, add_control_options, add_format_option, add_trace_options, control_address, count, refuse
 
 if TYPE_CHECKING:
     from ..wire.exchange import Entry
@@ -19,7 +19,6 @@ examples:
   odradek trace --since 0 --json
   odradek trace --format mermaid      a sequence diagram of what happens until Ctrl-C
 """
-DEFAULT_CONTROL = "127.0.0.1:9099"
 FAILED = 1
 
 
@@ -61,7 +60,7 @@ def _collected(entries: Iterator[Entry | Missed]) -> list[Entry]:
     try:
         for entry in entries:
             if isinstance(entry, Missed):
-                print(f"odradek trace: {entry.entries} entries are missing, because they were not read in time", file=sys.stderr)
+                print(f"odradek trace: {entry.entries} entries are missing, because the record keeps only the latest ones", file=sys.stderr)
             else:
                 found.append(entry)
     except KeyboardInterrupt:
@@ -83,20 +82,16 @@ def followed(options: argparse.Namespace, environ: Mapping[str, str]) -> Iterato
     """
     from .trace_client import Refused, follow
 
-    control = options.control or environ.get("ODRADEK_CONTROL") or DEFAULT_CONTROL
     token = options.control_token or environ.get("ODRADEK_CONTROL_TOKEN")
     try:
-        host, port = address(control)
+        host, port = control_address(options.control, environ)
     except argparse.ArgumentTypeError as error:
         raise Refused(str(error)) from None
     return follow(host, port, token, filter_text=options.filter or "", since=options.since)
 
 
 def add_options(command: argparse.ArgumentParser) -> None:
-    command.add_argument(
-        "--control", metavar="HOST:PORT", help=f"address of the control listener (default: ODRADEK_CONTROL, or {DEFAULT_CONTROL})"
-    )
-    command.add_argument("--control-token", metavar="TOKEN", help="token of the control listener (default: ODRADEK_CONTROL_TOKEN)")
+    add_control_options(command)
     add_trace_options(command)
     add_format_option(command)
     command.add_argument(

@@ -67,8 +67,8 @@ def _union(members: Iterable[Any]) -> Shape:
         raise unknown[0]
     if any(isinstance(each, Duration) for each in shapes):
         shapes = [each for each in shapes if type(each) not in (Number, Text)]  # in Python, numbers and text are durations too
-    if any(isinstance(each, Bytes | FilePath) for each in shapes):
-        shapes = [each for each in shapes if type(each) is not Text]  # in Python, text stands for bytes and for paths too
+    if any(isinstance(each, Bytes | FilePath | Moment) for each in shapes):
+        shapes = [each for each in shapes if type(each) is not Text]  # in Python, text stands for bytes, paths and times too
     return OneOf(shapes) if len(shapes) > 1 else shapes[0]
 
 

@@ -13,7 +13,7 @@ from .signatures import Parameter, parameters_of
 
 WIDTH = 100
 COMMON_OPTIONS = (
-    ("--control HOST:PORT", "the control listener of the cluster (default: ODRADEK_CONTROL)"),
+    ("--control HOST:PORT", "the control listener of the cluster (default: ODRADEK_CONTROL, or 127.0.0.1:9099)"),
     ("--control-token TOKEN", "its token (default: ODRADEK_CONTROL_TOKEN)"),
     ("--command-config FILE", "a properties file with odradek.control and odradek.control.token"),
     ("--output table|json", "the format of the result (default: table)"),

@@ -27,8 +27,8 @@ INTRODUCTION = (
     "* **HTTP**: `odradek serve --control 127.0.0.1:9099`, or `Cluster(control=\"127.0.0.1:0\")` and its property `control`. A control that"
     " only reads is a GET with its parameters in the query. Every other control is a POST with a JSON object. `/openapi.json` describes all"
     " routes (OpenAPI 3.1).\n"
-    "* **Command line**: `odradek ctl`, with the address in `--control` or `ODRADEK_CONTROL`. `--output json` prints JSON instead of a"
-    " table.",
+    "* **Command line**: `odradek ctl`, with the address in `--control` or `ODRADEK_CONTROL`, by default 127.0.0.1:9099."
+    " `--output json` prints JSON instead of a table.",
     "## Values",
     "* A duration is a number of seconds, or a number with `ms`, `s`, `m`, `h`, `d` or `w`, such as `10m`. Parameters whose names end with"
     " a unit (`timeout_s`, `delay_ms`) are plain numbers.\n"

@@ -26,6 +26,7 @@ _CALLS: dict[str, dict[str, Any]] = {
     "topic create": {"topic": "orders", "partitions": 4, "configs": {"cleanup.policy": "compact"}},
 }
 _VALUES: dict[str, Any] = {
+    "client_id": "billing-1",
     "file": "cluster.odradek",
     "group": "billing",
     "moment": "2027-01-01T00:00:00Z",
@@ -37,6 +38,7 @@ _VALUES: dict[str, Any] = {
     "percent": 20,
     "records": ["first", {"key": "k", "value": "second"}],
     "replicas": [2, 1],
+    "seconds": 5,
     "topic": "orders",
     "transactional_id": "payments",
 }

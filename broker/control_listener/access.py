@@ -57,14 +57,6 @@ class Access:
             return False
 
 
-def is_loopback(host: str) -> bool:
-    """Returns whether only this machine can connect to a listener on `host`."""
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host.lower() == "localhost"
-
-
 def _same(authorization: str, token: str) -> bool:
     """Compares in constant time, so that durations do not reveal how much of a guess is right."""
     scheme, _, given = authorization.partition(" ")

@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from ..settings.endpoints import bracketed
+from ..settings.endpoints import bracketed, is_loopback
 from ..settings.properties import InvalidConfig
-from .access import is_loopback
 
 
 class ControlAddress(NamedTuple):

@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from http import HTTPStatus
+from itertools import chain
 
 from ..control_errors import ControlError
 from ..control_interface.results import json_pieces
 from ..control_interface.signatures import result_of
 from ..controls.cluster_controls import ClusterControls
 from ..controls.declaration import Control
-from ..scheduling.turns import TURN_S
+from ..controls.in_turns import in_turns
 from .problems import Problem, problem_of
 from .requests import Request
 from .responses import Response, Streaming, response_of
@@ -34,8 +35,8 @@ async def answer(request: Request, controls: ClusterControls, resources: Resourc
         if isinstance(found, Resource):
             return Response(HTTPStatus.OK, found.content_type, await asyncio.to_thread(found.render), found.headers)
         if isinstance(found, Report):
-            status, pieces = found.render()
-            return Response(status, found.content_type, (await _joined(pieces)).encode())
+            status, content_type, pieces = found.render(request)
+            return Response(status, content_type, await _joined(pieces))
         if isinstance(found, Stream):
             return Streaming(found.content_type, found.open(request, controls))
         return await _carried_out(found, request, controls)
@@ -55,16 +56,17 @@ async def _carried_out(control: Control, request: Request, controls: ClusterCont
     result = await control.method(owner, **arguments)
     if result is None and result_of(control) is type(None):
         return Response(HTTPStatus.NO_CONTENT)
-    return Response(HTTPStatus.OK, JSON, (await _joined(json_pieces(result)) + "\n").encode())
+    return Response(HTTPStatus.OK, JSON, await _joined(chain(json_pieces(result), ["\n"])))
 
 
-async def _joined(pieces: Iterable[str]) -> str:
-    """Returns the pieces as one text. Other work gets turns in between."""
-    loop = asyncio.get_running_loop()
-    joined, end_s = [], loop.time() + TURN_S
-    for piece in pieces:
-        joined.append(piece)
-        if loop.time() > end_s:
-            await asyncio.sleep(0)
-            end_s = loop.time() + TURN_S
-    return "".join(joined)
+async def _joined(pieces: Iterable[str]) -> bytearray:
+    """Returns the pieces as one text in UTF-8. Other work gets turns in between."""
+    joined = bytearray()
+
+    def lengths() -> Iterator[int]:
+        for piece in pieces:
+            joined.extend(piece.encode())
+            yield len(joined)
+
+    await in_turns(lengths())
+    return joined

@@ -1,7 +1,8 @@
 """One connection of the control listener: reads requests and answers them one at a time.
 
 A control runs as a task, so that a long wait holds up neither other connections nor the brokers. If its client ends the connection, a
-control that only reads is cancelled. A control that changes the cluster is completed, because it would otherwise be half done.
+control that only reads is cancelled, and so is one that may stop anywhere, such as `clock advance`. Other controls that change the cluster
+are completed, because they would otherwise be half done.
 """
 
 from __future__ import annotations
@@ -9,13 +10,14 @@ from __future__ import annotations
 import asyncio
 import logging
 from contextlib import aclosing
+from http import HTTPStatus
 from typing import TYPE_CHECKING, cast
 
 from .answering import answer
 from .problems import Problem
 from .requests import MAX_HEAD_BYTES, Request, RequestParser
 from .responses import CONTINUE, Response, Streaming, encoded, encoded_head, response_of
-from .routes import only_reads, resource_of
+from .routes import may_be_cancelled, resource_of
 
 if TYPE_CHECKING:
     from .listener import ControlListener
@@ -36,44 +38,69 @@ class ControlConnection(asyncio.Protocol):
         self._loop = asyncio.get_running_loop()
         self._parser = RequestParser(self._admit)
         self._task: asyncio.Task[None] | None = None
-        self._reads = False
+        self._may_be_cancelled = False
         self._ending = False
         self._writable = True
         self._unsent_bytes = 0
         self._timer: asyncio.TimerHandle | None = None
         self._room: asyncio.Future[None] | None = None
+        self._body_bytes = 0  # of the request that is being answered
+        self.is_streaming = False
+        self.used_s = self._loop.time()
+        """When the client has last sent something, or was last answered."""
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether the next request is not yet complete."""
+        return self._task is None
+
+    @property
+    def is_replaceable(self) -> bool:
+        """Whether the connection may be closed in favour of another: no control is being carried out for it."""
+        return self._task is None or self.is_streaming
+
+    @property
+    def held_bytes(self) -> int:
+        """The number of bytes of requests that are kept for the connection."""
+        return self._parser.buffered_bytes + self._body_bytes
 
     # Called by the transport
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)
         self._listener.connections.add(self)
-        if self._listener.is_full:
+        if not self._listener.make_room(self):
             log.info("closing a connection: the control listener has %d connections", len(self._listener.connections) - 1)
             self._transport.abort()
         self._wait_for_request()
 
     def data_received(self, data: bytes) -> None:
         if not self._ending:
+            self.used_s = self._loop.time()
             self._parser.receive(data)
-            self._proceed()
+            is_large = self._task is None and self._parser.buffered_bytes > MAX_HEAD_BYTES
+            if is_large and not self._listener.make_room_for_body(self):
+                self._refuse(Problem(HTTPStatus.SERVICE_UNAVAILABLE, "the bodies of other requests take all memory for bodies; try again"))
+            else:
+                self._proceed()
 
     def eof_received(self) -> bool:
         """Keeps the connection open if a request is being answered, because a client may close only its half of the connection.
 
-        A control that only reads gets one turn to complete and is then cancelled, because the client may also have gone.
+        A control that may be cancelled gets one turn to complete, because the client may also have gone.
         """
         if self._task is None:
             return False
         self._ending = True
-        if self._reads:
+        if self._may_be_cancelled:
             self._loop.call_soon(self._task.cancel)
         return True
 
     def connection_lost(self, error: Exception | None) -> None:
         self._ending = True
+        self._parser.discard()
         self._cancel_timer()
-        if self._task is not None and self._reads:
+        if self._task is not None and self._may_be_cancelled:
             self._task.cancel()
         self._listener.connections.discard(self)
 
@@ -114,7 +141,8 @@ class ControlConnection(asyncio.Protocol):
             return
         if request is not None:
             self._cancel_timer()
-            self._reads = only_reads(request)
+            self._may_be_cancelled = may_be_cancelled(request)
+            self._body_bytes = len(request.body)
             self._task = self._loop.create_task(self._answer(request))
             self._listener.tasks.add(self._task)
             self._task.add_done_callback(self._listener.tasks.discard)
@@ -128,11 +156,11 @@ class ControlConnection(asyncio.Protocol):
             self._transport.abort()
             raise
         finally:
-            self._task = None
+            self._task, self._body_bytes = None, 0
         if isinstance(response, Streaming):
-            self._task = asyncio.current_task()
+            self._task, self.is_streaming = asyncio.current_task(), True
             return await self._stream(request, response)
-        log.log(logging.DEBUG if self._reads else logging.INFO, "%s: %d", request, response.status)
+        log.log(logging.DEBUG if request.method == "GET" else logging.INFO, "%s: %d", request, response.status)
         self._respond(request, response)
 
     async def _stream(self, request: Request, response: Streaming) -> None:
@@ -166,6 +194,7 @@ class ControlConnection(asyncio.Protocol):
     def _respond(self, request: Request, response: Response) -> None:
         if self._transport.is_closing():
             return
+        self.used_s = self._loop.time()
         keep_alive = request.keep_alive and not self._ending
         self._transport.write(encoded(response, keep_alive=keep_alive, with_body=request.method != "HEAD"))
         self._wait_for_request()
@@ -178,6 +207,7 @@ class ControlConnection(asyncio.Protocol):
     def _refuse(self, problem: Problem) -> None:
         """Answers a request that cannot be read, and ends the connection."""
         self._ending = True
+        self._parser.discard()
         self._transport.write(encoded(response_of(problem), keep_alive=False))
         self._transport.write_eof()
         self._cancel_timer()

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 from collections.abc import AsyncGenerator
-from functools import cache
+from functools import cache, cached_property
+from typing import TYPE_CHECKING
 
 from ..controls.cluster_controls import ClusterControls
 from ..network.acceptor import bind
@@ -20,7 +22,14 @@ from .reports import reports
 from .requests import Request
 from .routes import JSON, Report, Resource, Stream
 
+log = logging.getLogger("odradek.control")
+
+if TYPE_CHECKING:
+    from .stream import WireStreams
+
 MAX_CONNECTIONS = 256
+MAX_BODIES_BYTES = 64 * 1024 * 1024
+"""The most bytes of bodies that all connections hold together."""
 STREAM_PATH, EVENT_STREAM = "/wire/stream", "text/event-stream"
 
 
@@ -32,7 +41,7 @@ class ControlListener:
         self.access = Access(configured.host, configured.token)
         self.resources: dict[str, Resource | Report | Stream] = {
             OPENAPI_PATH: Resource(JSON, cache(lambda: json.dumps(document(configured.token is not None)).encode())),
-            STREAM_PATH: Stream(EVENT_STREAM, _wire_stream),
+            STREAM_PATH: Stream(EVENT_STREAM, self._wire_stream),
             **reports(controls),
             CHANGES_PATH: Stream(EVENT_STREAM, changes),
             **page_resources(),
@@ -58,12 +67,44 @@ class ControlListener:
             await asyncio.sleep(0)
         await self._server.wait_closed()
 
-    @property
-    def is_full(self) -> bool:
-        return len(self.connections) > MAX_CONNECTIONS
+    def make_room(self, added: ControlConnection) -> bool:
+        """Keeps to MAX_CONNECTIONS by closing the connection that has been idle for longest. Returns False if all others are busy.
 
+        A stream counts as idle if no other connection is, because it never ends by itself.
+        """
+        if len(self.connections) <= MAX_CONNECTIONS:
+            return True
+        others = [each for each in self.connections if each is not added and each.is_replaceable]
+        if not others:
+            return False
+        replaced = min(others, key=lambda each: (each.is_streaming, each.used_s))
+        log.info("closing the connection that has been idle for longest: the control listener has %d connections", MAX_CONNECTIONS)
+        self.end(replaced)
+        return True
 
-def _wire_stream(request: Request, controls: ClusterControls) -> AsyncGenerator[bytes, None]:
-    from .stream import stream  # imported when it is first needed, with the modules that show the wire
+    def make_room_for_body(self, receiving: ControlConnection) -> bool:
+        """Keeps to MAX_BODIES_BYTES by closing connections with incomplete bodies. Returns False if the others cannot be closed."""
+        held = sum(each.held_bytes for each in self.connections)
+        while held > MAX_BODIES_BYTES:
+            others = [each for each in self.connections if each is not receiving and each.is_waiting and each.held_bytes]
+            if not others:
+                return False
+            stalled = min(others, key=lambda each: each.used_s)
+            log.info("closing a connection with an incomplete body: the control listener holds %d bytes of bodies", held)
+            held -= stalled.held_bytes
+            self.end(stalled)
+        return True
 
-    return stream(request, controls._server)
+    def end(self, connection: ControlConnection) -> None:
+        """Ends a connection, which no longer counts from now on."""
+        self.connections.discard(connection)
+        connection.abort()
+
+    def _wire_stream(self, request: Request, controls: ClusterControls) -> AsyncGenerator[bytes, None]:
+        return self._wire_streams.open(request, controls._server)
+
+    @cached_property
+    def _wire_streams(self) -> WireStreams:
+        from .stream import WireStreams  # imported when it is first needed, with the modules that show the wire
+
+        return WireStreams()

@@ -61,6 +61,10 @@ class RequestParser:
     def receive(self, data: bytes) -> None:
         self._buffer += data
 
+    def discard(self) -> None:
+        """Frees the received bytes. The parser refers to itself, so that they would else remain until garbage is collected."""
+        self._buffer = bytearray()
+
     def next_request(self) -> Request | None:
         """Returns the next complete request, or None until more bytes have been received. Raises Problem."""
         return next(self._requests)

@@ -19,7 +19,7 @@ class Response(NamedTuple):
 
     status: HTTPStatus
     content_type: str | None = None
-    body: bytes = b""
+    body: bytes | bytearray = b""
     headers: Mapping[str, str] = NO_HEADERS
 
 

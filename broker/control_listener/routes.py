@@ -6,6 +6,7 @@ has the route `GET /record/list` with its parameters in the query.
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
 from http import HTTPStatus
 from typing import Any, NamedTuple
@@ -22,6 +23,9 @@ from .responses import NO_HEADERS
 
 JSON = "application/json"
 MAX_PARAMETERS = 1000
+MAX_VALUES = 200_000
+"""The most values in a body. Decoding more would stop the event loop for long, because the decoder keeps the interpreter's lock."""
+_VALUE_OR_TEXT = re.compile(rb'[,\[{]|"(?:[^"\\]|\\.)*"?', re.DOTALL)
 
 
 class Resource(NamedTuple):
@@ -33,17 +37,18 @@ class Resource(NamedTuple):
     headers: Mapping[str, str] = NO_HEADERS
 
 
-Rendered = tuple[HTTPStatus, Iterable[str]]
+class Rendered(NamedTuple):
+    """A text in pieces, each of which takes at most about a millisecond."""
+
+    status: HTTPStatus
+    content_type: str
+    pieces: Iterable[str]
 
 
 class Report(NamedTuple):
-    """A text about the present state of the cluster that a GET returns. It is made on the event loop, one piece after the other.
+    """A text about the present state of the cluster that a GET returns. It is made on the event loop, one piece after the other."""
 
-    `render` returns the status and the pieces, each of which takes at most about a millisecond.
-    """
-
-    content_type: str
-    render: Callable[[], Rendered]
+    render: Callable[[Request], Rendered]
     public: bool = False
 
 
@@ -107,6 +112,7 @@ def _pairs(query: str) -> list[tuple[str, str]]:
 
 
 def _json_object(body: bytes) -> dict[str, Any]:
+    _check_number_of_values(body)
     try:
         value = parsed("the body", body or b"{}")
     except InvalidControl as error:
@@ -116,6 +122,19 @@ def _json_object(body: bytes) -> dict[str, Any]:
     return value
 
 
-def only_reads(request: Request) -> bool:
-    """Returns whether a request changes nothing, so that it may be cancelled."""
-    return request.method in ("GET", "HEAD")
+def _check_number_of_values(body: bytes) -> None:
+    """Raises Problem if decoding a body would take too long. Separators within texts do not count."""
+    if len(body) <= MAX_VALUES:
+        return
+    values = 0
+    for match in _VALUE_OR_TEXT.finditer(body):
+        values += body[match.start()] != ord('"')
+        if values > MAX_VALUES:
+            reason = f"the body has more than {MAX_VALUES} values; send them in several requests"
+            raise Problem(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, reason)
+
+
+def may_be_cancelled(request: Request) -> bool:
+    """Returns whether a request may be cancelled: it changes nothing, or its control may stop anywhere."""
+    control = CONTROLS.get(tuple(request.target.removeprefix("/").split("/")))
+    return request.method in ("GET", "HEAD") or (control is not None and control.may_stop)

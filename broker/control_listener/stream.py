@@ -8,27 +8,32 @@ and `frames` the bytes of the frames. With `sample`, entries are left out if the
 says how many.
 
 The stream is a generator that is asked for more only while the client reads. It keeps no entries itself, so that a client which does not
-read costs no more memory than the buffers of its connection.
+read costs no more memory than the buffers of its connection. All streams of a listener share one budget of time, and the text of an entry
+is made once for all that have the same parameters, so that many readers take hardly more from the clients of the brokers than one.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Iterator
+from functools import partial
 from http import HTTPStatus
 from typing import NamedTuple
 from urllib.parse import parse_qsl
+from weakref import WeakValueDictionary
 
 from ..control_errors import InvalidControl, unknown
 from ..controls.recorded import record_of
 from ..network.server import Server
-from ..scheduling.turns import TURN_S
 from ..wire.exchange import Entry, Exchange
 from ..wire.feed import Feed
 from ..wire.filters import parsed
 from ..wire.json_form import json_of_entry
+from ..wire.record import Record
 from ..wire.sampled_feed import SampledFeed
+from ..wire.shared_texts import SharedTexts
+from .budget import Budget
 from .problems import Problem
 from .requests import Request
 
@@ -79,21 +84,35 @@ def _truth(name: str, given: dict[str, str]) -> bool:
     return text == "true"
 
 
-def stream(request: Request, server: Server) -> AsyncGenerator[bytes, None]:
-    """Returns the events of a stream. Raises InvalidControl, Problem, and ControlRefused if the record is switched off."""
-    options = options_of(request)
-    record, selects = record_of(server), parsed(options.filter)
-    kind = SampledFeed if options.sample else Feed
-    feed = kind(record, record.next_sequence if options.since is None else options.since, selects)
-    return _events(feed, options)
+class WireStreams:
+    """The streams of a control listener. They share one budget, and those with the same options share the texts of entries."""
+
+    def __init__(self) -> None:
+        self._budget = Budget()
+        self._texts: WeakValueDictionary[tuple[Record, str, bool, bool], SharedTexts] = WeakValueDictionary()
+
+    def open(self, request: Request, server: Server) -> AsyncGenerator[bytes, None]:
+        """Returns the events of a stream. Raises InvalidControl, Problem, and ControlRefused if the record is switched off."""
+        options = options_of(request)
+        record = record_of(server)
+        kind = SampledFeed[bytes] if options.sample else Feed[bytes]
+        since = record.next_sequence if options.since is None else options.since
+        return _events(kind(record, since, self._texts_of(record, options)), self._budget)
+
+    def _texts_of(self, record: Record, options: Options) -> SharedTexts:
+        key = record, options.filter, options.verbose, options.frames
+        texts = self._texts.get(key)
+        if texts is None:
+            texts = self._texts[key] = SharedTexts(record, parsed(options.filter), partial(_entry, options))
+        return texts
 
 
-async def _events(feed: Feed, options: Options) -> AsyncGenerator[bytes, None]:
+async def _events(feed: Feed[bytes], budget: Budget) -> AsyncGenerator[bytes, None]:
     loop = asyncio.get_running_loop()
     yield b"retry: 1000\n\n"
     quiet_since_s = loop.time()
     while True:
-        async for piece in _pieces(feed, options):
+        async for piece in _pieces(feed, budget):
             yield piece
             quiet_since_s = loop.time()
         if loop.time() - quiet_since_s >= KEEP_ALIVE_S:
@@ -102,28 +121,32 @@ async def _events(feed: Feed, options: Options) -> AsyncGenerator[bytes, None]:
         await asyncio.sleep(POLL_S)
 
 
-async def _pieces(feed: Feed, options: Options) -> AsyncGenerator[bytes, None]:
+async def _pieces(feed: Feed[bytes], budget: Budget) -> AsyncGenerator[bytes, None]:
     """Yields the events for the entries that are complete by now. Other work gets turns in between."""
-    loop = asyncio.get_running_loop()
     if missed := feed.missed():
         yield _event("missed", json.dumps({"missed": missed}))
-    piece, end_s = bytearray(), loop.time() + TURN_S
-    for entry in feed.take():
-        if entry is not None:
-            piece += _entry(entry, options)
-        if len(piece) >= PIECE_BYTES:
-            yield bytes(piece)
-            piece.clear()
-        if loop.time() > end_s:
-            await asyncio.sleep(0)
-            end_s = loop.time() + TURN_S
-    if piece:
-        yield bytes(piece)
+    texts, is_last = feed.take(), False
+    while not is_last:
+        async with budget.turn() as end_s:
+            piece, is_last = _piece(texts, end_s)
+        if piece:
+            yield piece
     if isinstance(feed, SampledFeed) and (left_out := feed.left_out()):
         yield _event("left_out", json.dumps({"left_out": left_out}))
 
 
-def _entry(entry: Entry, options: Options) -> bytes:
+def _piece(texts: Iterator[bytes | None], end_s: float) -> tuple[bytes, bool]:
+    """Returns texts of about PIECE_BYTES, or as many as are made until `end_s`, and whether they are the last ones."""
+    piece, clock = bytearray(), asyncio.get_running_loop().time
+    for text in texts:
+        if text is not None:
+            piece += text
+        if len(piece) >= PIECE_BYTES or clock() > end_s:
+            return bytes(piece), False
+    return bytes(piece), True
+
+
+def _entry(options: Options, entry: Entry) -> bytes:
     form = json_of_entry(entry, verbose=options.verbose, frames=options.frames)
     return _event("exchange" if isinstance(entry, Exchange) else "event", json.dumps(form), entry.sequence)
 

@@ -15,7 +15,7 @@ from typing import Annotated, Any
 from ..control_errors import InvalidControl
 from ..scheduling.turns import TURN_S, Turns
 from .declaration import Blocking, Part, blocking, control
-from .parameters import Duration, duration_ms
+from .parameters import Duration, duration_ms, duration_text, moment_ms
 
 MAX_SPEED = 1_000_000
 MAX_MS = 253_402_300_799_999
@@ -25,10 +25,14 @@ _SECONDS = {"weeks": 604_800, "days": 86_400, "hours": 3600, "minutes": 60, "sec
 
 @dataclass(frozen=True)
 class ClockState:
-    """The cluster's time, and how many times as fast as the wall clock it passes (0 while it is frozen)."""
+    """The cluster's time, and how many times as fast as the wall clock it passes (0 while it is frozen).
+
+    `moving_to` is the time to which `advance` or `set` is moving the clock at the moment.
+    """
 
     now: datetime
     speed: float
+    moving_to: datetime | None = None
 
 
 class AsyncClock(Part):
@@ -51,7 +55,7 @@ class AsyncClock(Part):
             raise InvalidControl("speed", f"speed: must be above 0 and at most {MAX_SPEED}, not {speed}; use freeze to stop the time")
         return self._run_at(speed)
 
-    @control("clock advance", owner="clock")
+    @control("clock advance", owner="clock", may_stop=True)
     async def advance(
         self,
         duration: Duration | None = None,
@@ -66,7 +70,7 @@ class AsyncClock(Part):
         """Moves the time forward by a duration, such as `advance(minutes=10)` or `advance("10m")`, and returns when all is done.
 
         Everything that becomes due in between happens at its own moment: time-outs, delayed responses, retention, compaction, faults.
-        Fractions are allowed.
+        Fractions are allowed. If the caller gives up, by Ctrl-C or by ending the connection, the time stops where it is.
         """
         units = {"weeks": weeks, "days": days, "hours": hours, "minutes": minutes, "seconds": seconds, "milliseconds": milliseconds}
         if duration is None and not any(units.values()):
@@ -77,18 +81,20 @@ class AsyncClock(Part):
         await self._move_to("duration", self._server.now_ms + round(total_ms))
         return self._state()
 
-    @control("clock set", owner="clock")
-    async def set(self, moment: Annotated[datetime, "the new time; without a time zone, it is local time"]) -> ClockState:
+    @control("clock set", owner="clock", may_stop=True)
+    async def set(self, moment: Annotated[datetime | str, "the new time; without a time zone, it is local time"]) -> ClockState:
         """Moves the time forward to a moment, like `advance`. Going back is refused."""
-        target_ms = moment.timestamp() * 1000
+        target_ms = moment_ms(moment)
         if target_ms < self._server.now_ms:
-            raise InvalidControl("moment", f"moment: {moment.isoformat()} is before the cluster's time {self._state().now.isoformat()}")
+            given = moment if isinstance(moment, str) else moment.isoformat()
+            raise InvalidControl("moment", f"moment: {given} is before the cluster's time {self._state().now.isoformat()}")
         await self._move_to("moment", target_ms)
         return self._state()
 
     def _state(self) -> ClockState:
         server = self._server
-        return ClockState(datetime.fromtimestamp(0, UTC) + timedelta(milliseconds=server.now_ms), server.clock.speed)
+        targets = server.clock.targets
+        return ClockState(_moment(server.now_ms), server.clock.speed, _moment(max(targets)) if targets else None)
 
     def _run_at(self, speed: float) -> ClockState:
         server = self._server
@@ -99,24 +105,42 @@ class AsyncClock(Part):
         return self._state()
 
     async def _move_to(self, parameter: str, target_ms: float) -> None:
-        """Moves the time to each deadline in turn, and finally to `target_ms`. Other connections are served in between."""
+        """Moves the time to each deadline in turn, and finally to `target_ms`. Other connections are served in between.
+
+        If it is cancelled, the time stays where it is.
+        """
         if target_ms > MAX_MS:
             raise InvalidControl(parameter, f"{parameter}: the time cannot be moved beyond the year 9999")
         server = self._server
         core, clock = server.core, server.clock
-        core.tell("clock", f"the time moves forward by {target_ms - server.now_ms:.0f} ms", to_ms=int(target_ms))
+        core.tell("clock", f"the time moves forward by {duration_text(target_ms - server.now_ms)}", to_ms=int(target_ms))
+        clock.targets.append(target_ms)
+        try:
+            await self._move_over_deadlines(target_ms)
+            with server.turn("moving the clock"):
+                clock.move_to(target_ms)
+            await _settle(core.turns)
+        finally:
+            clock.targets.remove(target_ms)
+            server.clock_changed()
+
+    async def _move_over_deadlines(self, target_ms: float) -> None:
+        server = self._server
+        core, clock = server.core, server.clock
         end_s = clock.seconds() + TURN_S
-        while (deadline_ms := core.timers.next_deadline()) is not None and deadline_ms <= target_ms:
+        while (deadline_ms := core.timers.next_event(target_ms)) is not None:
             with server.turn("moving the clock"):
                 clock.move_to(deadline_ms)
                 core.advance(deadline_ms)
             if core.turns.has_more or clock.seconds() > end_s:
+                core.timers.resume_checks()
                 await _settle(core.turns)
                 end_s = clock.seconds() + TURN_S
-        with server.turn("moving the clock"):
-            clock.move_to(target_ms)
-        await _settle(core.turns)
-        server.clock_changed()
+        core.timers.resume_checks()
+
+
+def _moment(now_ms: float) -> datetime:
+    return datetime.fromtimestamp(0, UTC) + timedelta(milliseconds=now_ms)
 
 
 async def _settle(turns: Turns[Any]) -> None:

@@ -136,6 +136,8 @@ class BlockingControls(BlockingWaitControls):
     disk_full = blocking_fault(FaultPresetControls.disk_full)
     not_enough_replicas = blocking_fault(FaultPresetControls.not_enough_replicas)
     rolling_restart = blocking(FaultPresetControls.rolling_restart)
+    outage = blocking(FaultPresetControls.outage)
+    crash_client = blocking(FaultPresetControls.crash_client)
 
     snapshot = blocking(StateControls.snapshot)
     restore = blocking(StateControls.restore)

@@ -13,6 +13,8 @@ follows from the method:
 `AsyncCluster` inherits the methods. `Cluster` offers each as a blocking method by a line such as
 `stop_node = blocking(NodeControls.stop_node)`, which keeps the types of parameters and result.
 
+Callers in Python get the method with a check of their arguments in front (`control_interface/python_values.py`).
+
 A control runs between two turns of the event loop, on the loop's thread. It checks all its arguments before it changes anything, and raises
 `InvalidControl` with the name of the parameter and the nearest valid value, `ControlRefused` if the state of the cluster forbids what was
 asked, or `ControlTimeout` if what it waited for did not happen.
@@ -21,9 +23,9 @@ asked, or `ControlTimeout` if what it waited for did not happen.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from functools import wraps
-from typing import TYPE_CHECKING, Any, Concatenate, NamedTuple, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, NamedTuple, ParamSpec, TypeVar, cast
 
 if TYPE_CHECKING:
     from ..network.server import Server
@@ -41,12 +43,15 @@ class Control(NamedTuple):
     """The declaration of a control: its words on the command line, the method that implements it, and whether it only reads.
 
     `owner` is the attribute of the cluster to whose object the method belongs, such as "clock"; it is empty for methods of the cluster.
+    A control that `may_stop` takes long and is cancelled when its caller gives up, also if it changes the cluster, because it leaves a
+    valid state wherever it stops.
     """
 
     words: tuple[str, ...]
     method: Callable[..., Awaitable[Any]]
     reads: bool
     owner: str
+    may_stop: bool
 
     @property
     def help(self) -> str:
@@ -58,17 +63,42 @@ CONTROLS: dict[tuple[str, ...], Control] = {}
 """All controls by their words, in the order of their declaration."""
 
 
-def control(words: str, *, reads: bool = False, owner: str = "") -> Callable[[F], F]:
+def control(words: str, *, reads: bool = False, owner: str = "", may_stop: bool = False) -> Callable[[F], F]:
     """Returns a decorator that declares a method as the control with these words, such as "node stop"."""
 
     def declare(method: F) -> F:
         key = tuple(words.split())
         if key in CONTROLS:
             raise ValueError(f"the control {words!r} is declared twice")
-        CONTROLS[key] = Control(key, method, reads, owner)
-        return method
+        CONTROLS[key] = Control(key, method, reads, owner, reads or may_stop)
+        return checking(method)
 
     return declare
+
+
+def checking(method: F) -> F:
+    """Returns a method that compares its arguments with their annotations first, which HTTP and the command line have done already."""
+    if inspect.iscoroutinefunction(method):
+
+        @wraps(method)
+        async def call(*args: Any, **kwargs: Any) -> Any:
+            bound = _arguments(method, args, kwargs)
+            return await method(*bound.args, **bound.kwargs)
+
+    else:
+
+        @wraps(method)
+        def call(*args: Any, **kwargs: Any) -> Any:
+            bound = _arguments(method, args, kwargs)
+            return method(*bound.args, **bound.kwargs)
+
+    return cast(F, call)
+
+
+def _arguments(method: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> inspect.BoundArguments:
+    from ..control_interface.python_values import arguments_of  # imported on first use, because a start calls no control
+
+    return arguments_of(method, args, kwargs)
 
 
 class Controls:

@@ -9,6 +9,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar
 
 from ..faults.exchange import Exchange
+from .declaration import checking
 from .parameters import TimeoutS
 from .waiting import DEFAULT_TIMEOUT_S, until
 
@@ -87,6 +88,7 @@ class AnyFaultHandle:
 class AsyncFaultHandle(AnyFaultHandle):
     """A fault of an `AsyncCluster`."""
 
+    @checking
     async def wait(self, hits: int = 1, timeout_s: TimeoutS = DEFAULT_TIMEOUT_S) -> None:
         """Returns when the fault has hit this many requests. Raises ControlTimeout, which says why others did not match."""
         fault = self._fault

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import dataclass
 from glob import escape
+from math import inf
 from typing import Annotated
 
 from ..control_errors import InvalidControl, unknown
@@ -12,6 +14,14 @@ from .fault_handles import AsyncFaultHandle, adding
 from .faults import FaultControls
 from .nodes import NodeControls
 from .parameters import Duration, GroupId, NodeId, TopicName, duration_ms
+
+
+@dataclass(frozen=True)
+class CrashedClient:
+    """The number of connections that a crash of a client has ended, and the groups in which its sessions have expired."""
+
+    connections: int
+    groups: list[str]
 
 
 class FaultPresetControls(FaultControls, NodeControls):
@@ -92,17 +102,65 @@ class FaultPresetControls(FaultControls, NodeControls):
         self, pause_s: Annotated[float, "how long each node is stopped, and how long after it the next one stops, in cluster time"]
     ) -> None:
         """Stops and starts one node after the other, and returns when all have been restarted."""
-        if not pause_s >= 0:
-            raise InvalidControl("pause_s", f"pause_s: must be 0 or more seconds, not {pause_s}")
+        _check_seconds("pause_s", pause_s)
         for number, node_id in enumerate(self._server.cluster.running):
             if number:
-                await self._pause(pause_s)
+                await self._pause(pause_s, "pausing a rolling restart")
             await self.stop_node(node_id)
-            await self._pause(pause_s)
+            await self._pause(pause_s, "pausing a rolling restart")
             await self.start_node(node_id)
 
-    async def _pause(self, seconds: float) -> None:
+    @control("fault preset outage")
+    async def outage(self, seconds: Annotated[float, "how long the nodes are away, in seconds of the cluster's time"]) -> None:
+        """Crashes all running nodes at once and starts them again, and returns when they accept connections. No record is lost.
+
+        Nodes that are stopped, paused or isolated already stay so. While the clock is frozen, the outage ends when the time is moved.
+        """
+        _check_seconds("seconds", seconds)
+        nodes = [node_id for node_id, broker in self._server.cluster.brokers.items() if broker.running and broker.silence is None]
+        try:
+            for node_id in nodes:
+                await self.stop_node(node_id, graceful=False)
+            await self._pause(seconds, "waiting for the end of an outage")
+        finally:
+            for node_id in self._server.cluster.brokers.keys() & nodes:
+                await self._server.start_node(node_id)
+
+    @control("fault preset crash-client")
+    async def crash_client(self, client_id: Annotated[str, "the client id"]) -> CrashedClient:
+        """Makes the cluster see the crash of a client: its connections end, and its sessions in groups expire, so that groups rebalance.
+
+        A client that is still alive connects and joins again. To keep it away, add a fault for its client id first. Its open
+        transactions stay open until transaction.timeout.ms. Raises InvalidControl if nothing in the cluster belongs to this client id.
+        """
+        server, cluster = self._server, self._server.cluster
+        connections = [each for each in server.connections() if each.client.client_id == client_id]
+        sessions = [
+            (group, member.member_id) for group in cluster.groups for member in group.members.values() if member.client_id == client_id
+        ]
+        if not connections and not sessions:
+            known = {each.client.client_id for each in server.connections()}
+            known.update(member.client_id for group in cluster.groups for member in group.members.values())
+            raise unknown("client_id", "client", client_id, sorted(known))
+        with server.control(f"crashing the client {client_id}"):
+            for connection in connections:
+                connection.resets = True
+                connection.close(f"the client {client_id} was crashed")
+            for group, member_id in sessions:
+                if (key := ("session", group.group_id, member_id)) in cluster.timers:
+                    cluster.timers.set(key, 0, group.timer_action("session", member_id))
+        return CrashedClient(len(connections), sorted({group.group_id for group, _ in sessions}))
+
+    async def _pause(self, seconds: float, doing: str) -> None:
+        """Returns after some time of the cluster, or when its state is replaced by `restore` or `reset`."""
+        server, core = self._server, self._server.core
         over = asyncio.Event()
-        with self._server.control("pausing a rolling restart"):
-            self._server.core.timers.set(over, round(seconds * 1000), over.set)
-        await over.wait()
+        with server.control(doing):
+            core.timers.set(over, round(seconds * 1000), over.set)
+        while not over.is_set() and self._server.core is core:
+            await self._server.next_change()
+
+
+def _check_seconds(name: str, seconds: float) -> None:
+    if not 0 <= seconds < inf:
+        raise InvalidControl(name, f"{name}: must be 0 or more seconds, not {seconds}")

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 from ...protocol import consumer_protocol
 from ...protocol.consumer_protocol import ConsumerProtocolAssignment, ConsumerProtocolSubscription
 from ...protocol.schema import ProtocolError
 from ..cluster.state import ClusterState
 from ..control_errors import InvalidControl, unknown
+from ..group_progress import OffsetInfo, progress, total_lag
 from ..groups.classic.group import ClassicGroup
 from ..groups.classic.member import Member
 from ..groups.consumer.assignors import by_topic
@@ -18,7 +18,6 @@ from ..groups.consumer.member import ConsumerMember
 from ..groups.coordinator import Group
 from ..groups.share.group import ShareGroup
 from ..groups.share.member import ShareMember
-from ..groups.share.partitions_view import UNINITIALIZED_START_OFFSET
 from ..groups.streams.group import StreamsGroup
 from ..groups.streams.member import StreamsMember
 from ..groups.streams.tasks import by_subtopology
@@ -41,26 +40,11 @@ class MemberInfo:
 
 
 @dataclass(frozen=True)
-class OffsetInfo:
-    """The progress of a group in a partition.
-
-    `committed` is the committed offset, or None for an assigned partition without one. `lag` is the number of offsets up to the high
-    watermark; without a committed offset it counts from the start of the log. In a share group, `committed` is the start offset, or None
-    before the first fetch, and `lag` does not count records after it that are acknowledged or archived.
-    """
-
-    topic: str
-    partition: int
-    committed: int | None
-    metadata: str
-    lag: int
-
-
-@dataclass(frozen=True)
 class GroupInfo:
     """A group. `epoch` is the generation of a classic group; `coordinator` is a node id, -1 while no node coordinates the group.
 
-    The members of a streams group have the partitions that their active tasks read.
+    The members of a streams group have the partitions that their active tasks read. `offsets` contains all partitions of the topics to
+    which members subscribe or in which the group has committed an offset.
     """
 
     group_id: str
@@ -73,9 +57,9 @@ class GroupInfo:
     offsets: list[OffsetInfo]
 
     @property
-    def lag(self) -> int:
-        """The sum of the lags of all partitions."""
-        return sum(each.lag for each in self.offsets)
+    def lag(self) -> int | None:
+        """The sum of the lags of all partitions; None while the group has no subscription and no committed offset."""
+        return total_lag(self.offsets)
 
 
 class GroupControls(Controls):
@@ -104,37 +88,75 @@ class GroupControls(Controls):
         members: Annotated[int | None, "the number of members that the group must have"] = None,
         state: Annotated[str | None, "the state that the group must have, such as Stable or Empty"] = None,
         lag: Annotated[int | None, "the highest lag that the group may have, over all partitions"] = None,
+        topic: Annotated[str | None, "the topic in which the group must have committed an offset"] = None,
+        partition: Annotated[int | None, "the partition of the topic; needed if it has several"] = None,
+        committed: Annotated[int | None, "the offset that the group must have committed there, or a later one"] = None,
         timeout_s: TimeoutS = DEFAULT_TIMEOUT_S,
     ) -> GroupInfo:
         """Waits until a group fulfils all given conditions, and returns it. The group need not exist yet.
 
-        Without conditions, it waits until the group exists. Raises ControlTimeout with the members, the state and the lag of each
-        partition at the end.
+        Without conditions, it waits until the group exists. No lag is low enough while the group has no subscription and no committed
+        offset. Raises ControlTimeout with the members, the state and the lag of each partition at the end.
         """
-        for name, number in (("members", members), ("lag", lag)):
+        for name, number in (("members", members), ("lag", lag), ("partition", partition), ("committed", committed)):
             if number is not None and number < 0:
                 raise InvalidControl(name, f"{name}: must not be negative, but it is {number}")
-        if state is not None:
-            state = _known_state(state)
+        if topic is None and (given := "partition" if partition is not None else "committed" if committed is not None else ""):
+            raise InvalidControl("topic", f"topic: is required with {given}")
+        wanted = Conditions(members, None if state is None else _known_state(state), lag, topic, partition, committed)
 
         def reached() -> GroupInfo | None:
             found = self._server.cluster.groups.get(group)
-            if found is None or (members is not None and len(found.members) != members):
-                return None
-            if state is not None and found.state.value.lower() != state:
+            if found is None or not wanted.may_be_met(found):
                 return None
             info = _described(found, self._server.cluster)
-            return info if lag is None or info.lag <= lag else None
+            return info if wanted.are_met(info) else None
 
         def missing() -> str:
-            conditions = {"members": members, "state": state, "lag": lag}
-            wanted = ", ".join(f"{name}={value}" for name, value in conditions.items() if value is not None)
             found = self._server.cluster.groups.get(group)
             if found is None:
-                return f"group {group!r} does not exist" + (f", wanted {wanted}" if wanted else "")
+                return f"group {group!r} does not exist" + (f", wanted {wanted}" if str(wanted) else "")
             return f"group {group!r} did not reach {wanted}: {_summary(_described(found, self._server.cluster))}"
 
         return await until(lambda: self._server, reached, missing, timeout_s)
+
+
+class Conditions(NamedTuple):
+    """The conditions that a group must meet. None accepts everything."""
+
+    members: int | None
+    state: str | None
+    lag: int | None
+    topic: str | None
+    partition: int | None
+    committed: int | None
+
+    def __str__(self) -> str:
+        return ", ".join(f"{name}={value}" for name, value in self._asdict().items() if value is not None)
+
+    def may_be_met(self, group: Group) -> bool:
+        """Returns whether a group meets the conditions that are cheap to test."""
+        return self.members in (None, len(group.members)) and self.state in (None, group.state.value.lower())
+
+    def are_met(self, group: GroupInfo) -> bool:
+        """Returns whether a group meets the conditions about its offsets. Raises InvalidControl for a topic of several partitions."""
+        if self.lag is not None and (group.lag is None or group.lag > self.lag):
+            return False
+        if self.topic is None:
+            return True
+        found = committed_offset(group, self.topic, self.partition)
+        return found is not None and found >= (self.committed or 0)
+
+
+def committed_offset(group: GroupInfo, topic: str, partition: int | None) -> int | None:
+    """Returns the offset that a group has committed in a partition, or in the only partition of a topic; None if there is none.
+
+    Raises InvalidControl if the topic has several partitions and none is named.
+    """
+    found = {each.partition: each.committed for each in group.offsets if each.topic == topic}
+    if partition is None and len(found) > 1:
+        raise InvalidControl("partition", f"partition: is required, because topic {topic!r} has {len(found)} partitions")
+    return found.get(partition) if partition is not None else next(iter(found.values()), None)
 
 
 _STATES = ("Empty", "PreparingRebalance", "CompletingRebalance", "Stable", "Dead", "Assigning", "Reconciling", "NotReady")
@@ -150,7 +172,11 @@ def _known_state(state: str) -> str:
 def _summary(group: GroupInfo) -> str:
     members = ", ".join(f"{member.member_id} with {_partitions(member.assignment)}" for member in group.members)
     offsets = ", ".join(f"{each.topic}-{each.partition} committed {each.committed} lag {each.lag}" for each in group.offsets)
-    return f"it is {group.state} with {len(group.members)} members ({members or 'none'}) and lag {group.lag} ({offsets or 'no offsets'})"
+    return f"it is {group.state} with {len(group.members)} members ({members or 'none'}) and {_lag_text(group)} ({offsets or 'no offsets'})"
+
+
+def _lag_text(group: GroupInfo) -> str:
+    return "an unknown lag" if group.lag is None else f"lag {group.lag}"
 
 
 def _partitions(assignment: dict[str, list[int]]) -> str:
@@ -179,7 +205,7 @@ def _described(group: Group, cluster: ClusterState) -> GroupInfo:
         epoch=epoch,
         coordinator=-1 if coordinator is None else coordinator.leader,
         members=members,
-        offsets=list(_share_offsets(group, cluster) if isinstance(group, ShareGroup) else _offsets(group, members, cluster)),
+        offsets=list(progress(group, cluster)),
     )
 
 
@@ -208,22 +234,6 @@ def _share_member(member: ShareMember, cluster: ClusterState) -> MemberInfo:
     return MemberInfo(member.member_id, None, member.client_id, member.client_host.lstrip("/"), sorted(member.topics), assignment)
 
 
-def _share_offsets(group: ShareGroup, cluster: ClusterState) -> Iterable[OffsetInfo]:
-    """Yields the initialized partitions, in the order of topics and partitions. The committed offset is the start offset of the group."""
-    initialized = {
-        (cluster.topic_name(topic_id), index): topic_id
-        for topic_id, indexes in group.initialization.assignable.items()
-        for index in indexes
-    }
-    for (topic, index), topic_id in sorted(initialized.items()):
-        partition, stored = cluster.find_partition(topic, index), cluster.share_states.summary(group.group_id, topic_id, index)
-        if partition is None or stored is None or stored.start_offset == UNINITIALIZED_START_OFFSET:
-            yield OffsetInfo(topic, index, None, "", 0)
-        else:
-            lag = partition.high_watermark - stored.start_offset - max(0, stored.delivery_complete_count)
-            yield OffsetInfo(topic, index, stored.start_offset, "", max(0, lag))
-
-
 def _streams_member(member: StreamsMember, group: StreamsGroup, cluster: ClusterState) -> MemberInfo:
     """Returns a member with the partitions of the topics that its active tasks read."""
     topics: dict[str, list[int]] = {}
@@ -233,18 +243,3 @@ def _streams_member(member: StreamsMember, group: StreamsGroup, cluster: Cluster
             topics[topic] = [index for index in partitions if cluster.find_partition(topic, index)]
     host = member.client_host.lstrip("/")
     return MemberInfo(member.member_id, None, member.client_id, host, sorted(group.readers), dict(sorted(topics.items())))
-
-
-def _offsets(group: Group, members: Iterable[MemberInfo], cluster: ClusterState) -> Iterable[OffsetInfo]:
-    """Yields the partitions with a committed offset, and the assigned ones without, in the order of topics and partitions."""
-    committed = {
-        (topic, index): each for topic, partitions in cluster.groups.offsets.of(group.group_id) for index, each in partitions.items()
-    }
-    assigned = {(topic, index) for member in members for topic, indexes in member.assignment.items() for index in indexes}
-    for topic, index in sorted(committed.keys() | assigned):
-        found = committed.get((topic, index))
-        partition = cluster.find_partition(topic, index)
-        lag = 0
-        if partition is not None:
-            lag = max(0, partition.high_watermark - (partition.log.start_offset if found is None else found.offset))
-        yield OffsetInfo(topic, index, None if found is None else found.offset, "" if found is None else found.metadata, lag)

@@ -19,8 +19,15 @@ TimeoutS = Annotated[float, "how long to wait at most, in seconds of the wall cl
 SnapshotId = Annotated[Snapshot | int, "a snapshot or its id"]
 Duration = Annotated[timedelta | float | str, "a duration: a number of seconds, or a number with ms, s, m, h, d or w, such as 10m"]
 
-Moment = datetime | int
-"""A time of the cluster: without a time zone it is local time, and a number is milliseconds since the Unix epoch."""
+Moment = datetime | str | int
+"""A time of the cluster, also in ISO 8601: without a time zone it is local time, and a number is milliseconds since the Unix epoch."""
+
+
+def moment_ms(moment: Moment) -> float:
+    """Returns a time in milliseconds since the Unix epoch. Raises ValueError for text that is no time."""
+    if isinstance(moment, str):
+        moment = datetime.fromisoformat(moment)
+    return moment.timestamp() * 1000 if isinstance(moment, datetime) else moment
 
 
 def duration_ms(parameter: str, duration: timedelta | float | str) -> float:
@@ -34,6 +41,16 @@ def duration_ms(parameter: str, duration: timedelta | float | str) -> float:
     if not 0 <= milliseconds < float("inf"):
         raise InvalidControl(parameter, f"{parameter}: a duration must not be negative or infinite, but it is {duration}")
     return milliseconds
+
+
+def duration_text(milliseconds: float) -> str:
+    """Returns a duration in the largest units that express it exactly, such as "8 d" or "1 h 30 min", without those that are 0."""
+    left, parts = round(milliseconds), []
+    for unit, size in (("d", 86_400_000), ("h", 3_600_000), ("min", 60_000), ("s", 1000), ("ms", 1)):
+        count, left = divmod(left, size)
+        if count:
+            parts.append(f"{count} {unit}")
+    return " ".join(parts) or "0 ms"
 
 
 def _parsed_ms(parameter: str, text: str) -> float:

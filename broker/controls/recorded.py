@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING, Annotated
 
 from ..control_errors import ControlRefused
-from ..scheduling.turns import TURN_S
+from .in_turns import in_turns
 
 if TYPE_CHECKING:
     from ..network.server import Server
@@ -27,12 +26,4 @@ def record_of(server: Server) -> Record:
 
 async def recorded(server: Server, since: int = 0) -> list[Entry]:
     """Returns the entries from a number on. Other work gets turns in between. Raises ControlRefused if the record is switched off."""
-    loop = asyncio.get_running_loop()
-    found: list[Entry] = []
-    end_s = loop.time() + TURN_S
-    for entry in record_of(server).entries(since):
-        found.append(entry)
-        if loop.time() > end_s:
-            await asyncio.sleep(0)
-            end_s = loop.time() + TURN_S
-    return found
+    return await in_turns(record_of(server).entries(since))

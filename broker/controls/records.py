@@ -8,7 +8,7 @@ states for each record what became of its transaction.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from math import ceil
 from typing import Annotated
@@ -28,7 +28,7 @@ from ..topics.partition import Partition
 from ..topics.topic import Topic
 from .declaration import control
 from .new_records import Bytes, CheckedRecord, NewRecord, checked, placed
-from .parameters import Moment, TimeoutS, TopicName
+from .parameters import Moment, TimeoutS, TopicName, moment_ms
 from .stored_records import Record, RecordCounts, records_of
 from .topics import TopicControls
 from .waiting import DEFAULT_TIMEOUT_S, until
@@ -61,8 +61,6 @@ class RecordControls(TopicControls):
         Records without a key take turns over the partitions. Raises ControlRefused if the cluster refuses a batch, as it would
         refuse one of a client.
         """
-        if isinstance(records, str | bytes | Mapping) or not isinstance(records, Sequence):
-            raise InvalidControl("records", f"records: must be a list, not {type(records).__name__}")
         new = [checked(number, record) for number, record in enumerate(records)]
         server = self._server
         with server.control(f"writing records to {topic}"):
@@ -186,5 +184,5 @@ def _offset_since(log: Log, since: Moment | None) -> int:
     """Returns the offset of the first record from a time on, or the end of the log if there is none; 0 without a time."""
     if since is None:
         return 0
-    _, offset = first_at(log, since if isinstance(since, int) else ceil(since.timestamp() * 1000))
+    _, offset = first_at(log, ceil(moment_ms(since)))
     return log.end_offset if offset < 0 else offset

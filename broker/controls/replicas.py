@@ -58,8 +58,6 @@ class ReplicaControls(NodeControls, TopicControls):
         `preferred` elects first replicas that are in sync. `unclean` elects a running replica of each partition without a leader, at the
         price of the records that it lacks.
         """
-        if kind not in ("preferred", "unclean"):
-            raise InvalidControl("kind", f"kind: must be preferred or unclean, not {kind!r}")
         chosen = self._chosen(topic, partitions)
         cluster = self._server.cluster
         elections = []
@@ -172,7 +170,7 @@ class ReplicaControls(NodeControls, TopicControls):
             raise InvalidControl("node", f"node: node {node} is not in sync with {partition}; its in-sync replicas are {partition.isr}")
 
     def _check_replicas(self, replicas: Sequence[int]) -> None:
-        if isinstance(replicas, str | bytes) or not isinstance(replicas, Sequence) or not replicas:
+        if not replicas:
             raise InvalidControl("replicas", f"replicas: must be a list of node ids, not {replicas!r}")
         if len(set(replicas)) < len(replicas):
             raise InvalidControl("replicas", f"replicas: {list(replicas)} contains a node twice")

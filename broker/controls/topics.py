@@ -13,6 +13,7 @@ from ..settings.properties import InvalidConfig, SettingValue
 from ..topics.partition import Partition
 from ..topics.topic import Topic
 from .declaration import Controls, control
+from .in_turns import in_turns
 from .parameters import TopicName
 
 
@@ -83,7 +84,7 @@ class TopicControls(Controls):
     @control("topic list", reads=True)
     async def topics(self) -> list[TopicInfo]:
         """Returns all topics with their partitions, in the order of their creation."""
-        return [_described(topic) for topic in self._server.cluster.topics.values()]
+        return await in_turns(map(_described, list(self._server.cluster.topics.values())))
 
     def _topic(self, name: str) -> Topic:
         """Returns a topic. Raises InvalidControl for a name that does not exist."""

@@ -49,6 +49,7 @@ class WaitControls(Controls):
         Raises ControlTimeout, a TimeoutError, if the result is not true within the time.
         """
         _check(timeout_s)
+        _check_predicate(predicate)
         try:
             async with asyncio.timeout(timeout_s):
                 while True:
@@ -72,6 +73,7 @@ class BlockingWaitControls(Blocking):
         Raises ControlTimeout, a TimeoutError, if the result is not true within the time.
         """
         _check(timeout_s)
+        _check_predicate(predicate)
         end_s = time.monotonic() + timeout_s
         while True:
             changed = self._run(_next_change(self._controls))
@@ -92,8 +94,13 @@ async def _is_done(changed: asyncio.Future[None], timeout_s: float) -> bool:
 
 
 def _check(timeout_s: float) -> None:
-    if not timeout_s >= 0:
-        raise InvalidControl("timeout_s", f"timeout_s: must be 0 or more seconds, not {timeout_s}")
+    if isinstance(timeout_s, bool) or not isinstance(timeout_s, int | float) or not timeout_s >= 0:
+        raise InvalidControl("timeout_s", f"timeout_s: must be 0 or more seconds, not {timeout_s!r}")
+
+
+def _check_predicate(predicate: object) -> None:
+    if not callable(predicate):
+        raise InvalidControl("predicate", f"predicate: must be a function, which is called again and again, not {predicate!r}")
 
 
 def _not_true(predicate: Callable[..., object], timeout_s: float) -> ControlTimeout:

@@ -10,7 +10,8 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Annotated, Any
 
 from ..control_errors import unknown
-from .declaration import Blocking, Controls, Part, blocking, control
+from .declaration import Blocking, Controls, Part, blocking, checking, control
+from .in_turns import in_turns
 from .recorded import Since, record_of, recorded
 
 if TYPE_CHECKING:
@@ -27,9 +28,10 @@ class AsyncWire(Part):
         """Returns the number that the next entry will get."""
         return record_of(self._server).next_sequence
 
+    @checking
     async def since(self, mark: int = 0) -> list[Entry]:
         """Returns the exchanges and events from a mark on, in order, also exchanges that are not answered yet."""
-        return list(record_of(self._server).entries(mark))
+        return await recorded(self._server, mark)
 
     @control("wire list", reads=True, owner="wire")
     async def entries(
@@ -43,8 +45,9 @@ class AsyncWire(Part):
         from ..wire.json_form import json_of_entry
 
         selects = parsed(filter)
-        found = [entry for entry in await self.since(since) if selects(entry)]
-        return [json_of_entry(entry, verbose=verbose) for entry in found]
+        entries = record_of(self._server).entries(since)
+        forms = await in_turns(json_of_entry(entry, verbose=verbose) if selects(entry) else None for entry in entries)
+        return [form for form in forms if form is not None]
 
     @control("wire diagram", reads=True, owner="wire")
     async def diagram(
@@ -89,6 +92,7 @@ class AsyncWire(Part):
 class RequestControls(Controls):
     """The exchanges of a cluster."""
 
+    @checking
     async def requests(
         self,
         *,

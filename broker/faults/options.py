@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime
+from math import inf
 from typing import Any
 
 from ...protocol.messages import APIS
@@ -78,13 +79,18 @@ def _criteria(options: Options, faults: Faults) -> Criteria:
     listeners = dict.fromkeys(name for broker in brokers.values() for name in broker.listeners)
     if "listener" in options and options["listener"] not in listeners:
         raise unknown("listener", "listener", options["listener"], listeners)
+    after_ms, until_ms = _moment_ms(options.get("after")), _moment_ms(options.get("until"))
+    if options.get("min_version", 0) > options.get("max_version", inf):
+        raise InvalidControl("min_version", f"min_version: {options['min_version']} is above max_version, {options['max_version']}")
+    if after_ms is not None and until_ms is not None and after_ms >= until_ms:
+        raise InvalidControl("after", "after: must be before until, because no request is hit otherwise")
     taken = ("min_version", "max_version", "node", "listener", "client_id", "client_software", "principal", "peer", "connection")
     return Criteria(
         **{name: options[name] for name in (*taken, "topic", "group", "transactional_id", "acks", "when") if name in options},
         apis=tuple(_listed(options["api"])) if "api" in options else (FETCH.name,) if options.get("corrupt") in BATCH_KINDS else None,
         partitions=frozenset(_listed(options["partitions"])) if "partitions" in options else None,
-        after_ms=_moment_ms(options.get("after")),
-        until_ms=_moment_ms(options.get("until")),
+        after_ms=after_ms,
+        until_ms=until_ms,
     )
 
 

@@ -37,11 +37,16 @@ class Refusal(Fault):
         self._silent: set[int] = set()
 
     def takes(self, asked: Asked, request: Message, elements: Elements) -> Mismatch | None:
-        """Returns None if the request came on a connection that is never answered. Requests are not counted."""
+        """Returns None if the request came on a connection that is never answered."""
         if asked.channel.client.connection_id not in self._silent:
             return Mismatch(CONNECTION)
         asked.channel.struck(str(self))
         return None
+
+    def miss(self, api: str, reason: Mismatch, count: int = 1) -> None:
+        """Counts connections that were not hit. Requests of connections that were open before are not counted."""
+        if api == CONNECTION:
+            super().miss(api, reason, count)
 
     def refuses(self, broker: Broker, listener_name: str) -> bool:
         """Returns whether a listener of a broker does not listen."""

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
+from math import inf
 
 from ...protocol.errors import ErrorCode
-from ..scheduling.timers import Timers
+from ..scheduling.timers import Check, Timers
 from .classic_requests import ClassicRequests
 from .cluster_view import ClusterView
 from .consumer_requests import ConsumerRequests
@@ -35,7 +36,10 @@ class Groups:
     """
 
     def __init__(self, timers: Timers, randomness: random.Random, settings: GroupSettings, cluster: ClusterView) -> None:
-        self._table = GroupTable(timers, randomness, settings, cluster, self.expire_offsets)
+        self.offset_expiry = Check(
+            self.expire_offsets, lambda: self.settings.offsets_retention_check_interval_ms, self._next_offset_expiry_ms
+        )
+        self._table = GroupTable(timers, randomness, settings, cluster, self.offset_expiry)
         self.classic = ClassicRequests(self._table)
         self.consumer = ConsumerRequests(self._table)
         self.share = ShareRequests(self._table)
@@ -85,9 +89,18 @@ class Groups:
         """Deletes expired offsets, and groups that have neither offsets nor members left."""
         self._table.set_retention_timer()
         now_ms, may_expire = self._table.timers.now_ms, self.offsets.may_expire
-        # Share groups have no committed offsets, and Kafka keeps them until they are deleted.
-        for group in [each for each in self if not isinstance(each, ShareGroup) and may_expire(each.group_id, now_ms)]:
+        for group in [each for each in self._with_offsets() if may_expire(each.group_id, now_ms)]:
             self.offsets.expire(group.group_id)
             if not self.offsets.of(group.group_id) and group.is_empty:
                 self.delete(group.group_id)
         self._table.cancel_retention_timer_if_unused()
+
+    def _with_offsets(self) -> Iterator[Group]:
+        """Yields the groups that may have committed offsets. Share groups have none, and Kafka keeps them until they are deleted."""
+        return (group for group in self if not isinstance(group, ShareGroup))
+
+    def _next_offset_expiry_ms(self) -> float:
+        """Returns a time before which no offset expires if the groups stay as they are, 0 if there is no group, so that the timer ends."""
+        if next(iter(self), None) is None:
+            return 0
+        return min((self.offsets.next_expiry_ms(group) for group in self._with_offsets()), default=inf)

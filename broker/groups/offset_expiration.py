@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
+from math import inf
 
 from .classic.group import ClassicGroup
 from .classic.messages import CONSUMER_PROTOCOL_TYPE
@@ -20,12 +21,17 @@ from .table import Group
 
 
 def has_expired(group: Group, now_ms: int, settings: GroupSettings, topic: str, committed: CommittedOffset) -> bool:
+    return now_ms >= expiry_ms(group, settings, topic, committed)
+
+
+def expiry_ms(group: Group, settings: GroupSettings, topic: str, committed: CommittedOffset) -> float:
+    """Returns the time at which an offset expires if the group stays as it is, `inf` if the group may still use the offset."""
     unused_since_ms = _unused_since_ms(group, topic, committed)
     if unused_since_ms is None:
-        return False
+        return inf
     if committed.expire_timestamp_ms is not None:
-        return now_ms >= committed.expire_timestamp_ms
-    return now_ms - unused_since_ms >= settings.offsets_retention_minutes * 60_000
+        return committed.expire_timestamp_ms
+    return unused_since_ms + settings.offsets_retention_minutes * 60_000
 
 
 def _unused_since_ms(group: Group, topic: str, committed: CommittedOffset) -> int | None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import partial
+from math import inf
 
 from ...protocol.errors import ErrorCode
 from ...protocol.schema import ZERO_UUID
@@ -15,12 +16,12 @@ from .classic.group import ClassicGroup
 from .classic.messages import CONSUMER_PROTOCOL_TYPE
 from .consumer.assignors import Slot
 from .logger import log
-from .offset_expiration import earliest_expiry_ms, has_expired
+from .offset_expiration import earliest_expiry_ms, expiry_ms, has_expired
 from .offset_index import OffsetIndex
 from .offsets import CommittedOffset, CommittedOffsets
 from .records import offset_record
 from .share.group import ShareGroup
-from .table import GroupTable
+from .table import Group, GroupTable
 
 
 class OffsetRequests:
@@ -182,6 +183,17 @@ class OffsetRequests:
     def may_expire(self, group_id: str, now_ms: int) -> bool:
         """Returns whether the group has offsets that may have expired by now, or has no offsets."""
         return self._unexpired_until_ms.get(group_id, now_ms) <= now_ms
+
+    def next_expiry_ms(self, group: Group) -> float:
+        """Returns a time before which `expire` changes nothing if the group stays as it is, 0 if the group is unused."""
+        offsets, table = self.of(group.group_id), self._table
+        if not len(offsets):
+            return 0 if group.is_empty and not offsets else inf
+        known_ms = self._unexpired_until_ms.get(group.group_id, 0)
+        if known_ms > table.timers.now_ms:
+            return known_ms
+        commits = ((topic, committed) for topic, partitions in offsets for committed in partitions.values())
+        return min(expiry_ms(group, table.settings, topic, committed) for topic, committed in commits)
 
     def reload(self) -> None:
         """Applies a changed retention time."""

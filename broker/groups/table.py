@@ -8,13 +8,13 @@ timers when an exception is raised.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 
 from ...protocol.errors import ErrorCode, KafkaError
 from ..scheduling.savepoint import reverted_on_failure
-from ..scheduling.timers import Timers
+from ..scheduling.timers import Check, Timers
 from .classic.group import ClassicGroup
 from .cluster_view import ClusterView
 from .consumer.group import ConsumerGroup
@@ -36,7 +36,7 @@ Group = ClassicGroup | ConsumerGroup | ShareGroup | StreamsGroup
 
 
 class GroupTable:
-    """Groups by id. `expire_offsets` is called every offsets.retention.check.interval.ms while there are groups."""
+    """Groups by id. `offset_expiry` runs every offsets.retention.check.interval.ms while there are groups."""
 
     def __init__(
         self,
@@ -44,10 +44,10 @@ class GroupTable:
         randomness: random.Random,
         settings: GroupSettings,
         cluster: ClusterView,
-        expire_offsets: Callable[[], None],
+        offset_expiry: Check,
     ) -> None:
         self.timers, self.settings, self.cluster = timers, settings, cluster
-        self._random, self._expire_offsets = randomness, expire_offsets
+        self._random, self._offset_expiry = randomness, offset_expiry
         self._groups: dict[str, Group] = {}
         self.former_epochs: dict[str, int] = {}
         """The highest epochs or generations of the groups that there were before the present state was restored."""
@@ -95,7 +95,7 @@ class GroupTable:
             raise KafkaError(ErrorCode.UNKNOWN_MEMBER_ID, f"Member {member_id} is not a member of group {group_id}.")
 
     def set_retention_timer(self) -> None:
-        self.timers.set(_RETENTION_TIMER, self.settings.offsets_retention_check_interval_ms, self._expire_offsets)
+        self.timers.set(_RETENTION_TIMER, self._offset_expiry.interval_ms(), self._offset_expiry)
 
     def cancel_retention_timer_if_unused(self) -> None:
         if not self._groups:

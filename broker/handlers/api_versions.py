@@ -58,9 +58,12 @@ def api_versions(request: ApiVersionsRequest, context: Context) -> ApiVersionsRe
 
 
 def _features_epoch(cluster: ClusterState) -> int:
-    """Returns the version of the finalized features; with ZooKeeper it is 0, because there are none to change."""
+    """Returns the version of the finalized features; with ZooKeeper it is 0, because there are none to change.
+
+    Kafka returns the end of the metadata log. Its no-op records are left out, so that a seeded cluster answers the same in each run.
+    """
     if cluster.features.supported:
-        return cluster.metadata_log.end_offset
+        return cluster.metadata_log.changes
     return 0 if cluster.release is not None and cluster.release.number >= FEATURES_SINCE else NO_EPOCH
 
 

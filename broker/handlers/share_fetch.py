@@ -205,7 +205,7 @@ def _session_of(request: ShareFetchRequest, key: SessionKey, context: Context) -
         if any(each.acknowledgement_batches for topic in request.topics for each in topic.partitions):
             raise KafkaError(ErrorCode.INVALID_REQUEST)
         connection_id = context.client.connection_id
-        session = manager.sessions.open(key, added, connection_id)
+        session = manager.open_session(key, added, connection_id)
         context.client.on_close[manager] = partial(manager.disconnected, connection_id)
         return session
     session = manager.sessions.resume(key, epoch)

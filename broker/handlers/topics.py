@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from functools import partial
 
 from ...protocol.errors import ErrorCode, KafkaError
@@ -29,6 +30,7 @@ from ...protocol.messages.delete_topics import (
     DeleteTopicState,
 )
 from ...protocol.schema import ZERO_UUID
+from ..cluster.placement import MAX_PARTITIONS_PER_REQUEST, TOO_MANY_PARTITIONS
 from ..context import Context
 from ..lookup import find_topic
 from ..registry import handles
@@ -36,8 +38,6 @@ from ..security.acls import Operation, ResourceType
 from ..topics.names import CLUSTER_METADATA
 from ..topics.topic import Topic
 
-MAX_PARTITIONS_PER_REQUEST = 10_000
-"""The limit of Kafka's controller (ReplicationControlManager.MAX_PARTITIONS_PER_BATCH, QuorumController.MAX_RECORDS_PER_USER_OP)."""
 STRICT_CREATION_SINCE, STRICT_DELETION_SINCE, STRICT_PARTITIONS_SINCE = 6, 5, 3
 """The first versions of CreateTopics, DeleteTopics and CreatePartitions whose clients understand THROTTLING_QUOTA_EXCEEDED (KIP-599)."""
 
@@ -52,7 +52,7 @@ def create_topics(request: CreateTopicsRequest, context: Context) -> CreateTopic
 def create(request: CreateTopicsRequest, context: Context, *, strict: bool) -> CreateTopicsResponse:
     """Answers CreateTopics, also for requests that a broker sends for its client. `strict` is whether quotas may refuse topics."""
     occurrences = Counter(topic.name for topic in request.topics)
-    requested = sum(len(topic.assignments) or max(topic.num_partitions, 1) for topic in request.topics)
+    requested = _number_of_partitions(request.topics, context.cluster.config.integers["num.partitions"])
     may_create_all = context.may(Operation.CREATE, ResourceType.CLUSTER)
     results = []
     for wanted in {topic.name: topic for topic in request.topics}.values():
@@ -64,11 +64,15 @@ def create(request: CreateTopicsRequest, context: Context, *, strict: bool) -> C
             if not (may_create_all or context.may(Operation.CREATE, ResourceType.TOPIC, wanted.name)):
                 raise KafkaError(ErrorCode.TOPIC_AUTHORIZATION_FAILED, "Authorization failed.")
             if requested > MAX_PARTITIONS_PER_REQUEST:
-                raise KafkaError(ErrorCode.POLICY_VIOLATION, "Excessively large number of partitions per request.")
+                raise KafkaError(ErrorCode.POLICY_VIOLATION, TOO_MANY_PARTITIONS)
             results.append(_describe(_create(wanted, request.validate_only, context, strict), context))
         except KafkaError as error:
             results.append(CreatableTopicResult(name=wanted.name, error_code=error.code, error_message=error.message, configs=[]))
     return CreateTopicsResponse(topics=results)
+
+
+def _number_of_partitions(topics: Iterable[CreatableTopic], default: int) -> int:
+    return sum(len(topic.assignments) or (default if topic.num_partitions == -1 else topic.num_partitions) for topic in topics)
 
 
 def _create(wanted: CreatableTopic, validate_only: bool, context: Context, strict: bool) -> Topic:

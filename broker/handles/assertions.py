@@ -1,4 +1,6 @@
-"""`assert_records` compares the records of a topic with those that a test expects, and shows the difference line by line."""
+"""`assert_records` compares the records of a topic with those that a test expects, and shows the difference line by line.
+`assert_committed` compares a committed offset.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +8,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from difflib import ndiff
 from typing import Any, NamedTuple
 
+from ..control_errors import InvalidControl
+from ..controls.groups import GroupInfo, committed_offset
+from .group import Group
 from .topic import Topic, TopicRecord
 
 FIELDS = ("partition", "offset", "timestamp", "key", "value", "headers", "transaction")
@@ -35,6 +40,8 @@ def assert_records(topic: Topic | Sequence[TopicRecord], expected: Iterable[Any]
     An expected record is a value, a pair of key and value, or `record(...)`. `topic` is a handle, or records that one has returned; for a
     handle, records of open and aborted transactions do not count. With `ignore_order` the order does not matter.
     """
+    if isinstance(topic, str):
+        raise TypeError(f"topic must be a handle, such as cluster.topic({topic!r}), or records that one has returned")
     if isinstance(topic, Topic):
         name = f"topic {topic.name}"
         found = [each for each in topic.records() if each.transaction in (None, "committed")]
@@ -51,8 +58,33 @@ def assert_records(topic: Topic | Sequence[TopicRecord], expected: Iterable[Any]
     if ignore_order:
         ours, theirs = sorted(ours), sorted(theirs)
     difference = "\n".join(f"  {line.rstrip()}" for line in ndiff(theirs, ours) if not line.startswith("?"))
-    summary = f"{name}: expected {len(wanted)} records and found {len(found)}; {len(shown)} expected records are missing"
+    counts = f"expected {len(wanted)} record{'s' * (len(wanted) != 1)} and found {len(found)}"
+    summary = f"{name}: {counts}; {len(shown)} expected record{'s are' if len(shown) != 1 else ' is'} missing"
     raise AssertionError(f"{summary} (- expected, + found)\n{difference}")
+
+
+def assert_committed(group: Group | GroupInfo, topic: str, offset: int | None, *, partition: int | None = None) -> None:
+    """Raises AssertionError unless a group has committed this offset in a topic, which is that of the next record to read.
+
+    None stands for no committed offset, also if the group does not exist. `group` is a handle, or what one has returned. Raises
+    InvalidControl if the topic has several partitions and `partition` names none.
+    """
+    try:
+        found = group.info() if isinstance(group, Group) else group
+    except InvalidControl as error:
+        if offset is None:
+            return
+        raise AssertionError(str(error)) from None
+    committed = committed_offset(found, topic, partition)
+    if committed != offset:
+        place = topic if partition is None else f"{topic}-{partition}"
+        others = ", ".join(f"{each.topic}-{each.partition} {_offset(each.committed)}" for each in found.offsets)
+        difference = f"expected {_offset(offset)} in {place} and found {_offset(committed)}"
+        raise AssertionError(f"group {found.group_id}: {difference}; all its offsets: {others or 'none'}")
+
+
+def _offset(committed: int | None) -> str:
+    return "nothing committed" if committed is None else f"offset {committed}"
 
 
 def _expected(value: Any) -> ExpectedRecord:

@@ -3,15 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Generator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
-from ..controls.groups import GroupInfo, MemberInfo, OffsetInfo
+from ..control_errors import InvalidControl
+from ..controls.groups import GroupInfo, MemberInfo
 from ..controls.waiting import DEFAULT_TIMEOUT_S
+from ..group_progress import OffsetInfo
 
 if TYPE_CHECKING:
     from ..embedded import AsyncCluster, Cluster
 
 STABLE = "Stable"
+UNKNOWN_LAG = "group: the lag of group {!r} is unknown, because it has committed no offset and no member subscribes to a topic"
+
+
+class Conditions(TypedDict, total=False):
+    """The conditions of `cluster.wait_for_group`."""
+
+    members: int | None
+    state: str | None
+    lag: int | None
+    topic: str | None
+    partition: int | None
+    committed: int | None
+    timeout_s: float
 
 
 class AsyncGroup(Awaitable[GroupInfo]):
@@ -27,6 +42,10 @@ class AsyncGroup(Awaitable[GroupInfo]):
     async def info(self) -> GroupInfo:
         """Returns the present state. Raises InvalidControl if the group does not exist."""
         return await self._cluster.show_group(self.group_id)
+
+    async def wait_for(self, **conditions: Unpack[Conditions]) -> GroupInfo:
+        """Waits until the group fulfils all conditions, such as `lag=0` or `topic="orders", committed=3`. Raises ControlTimeout."""
+        return await self._cluster.wait_for_group(self.group_id, **conditions)
 
     async def wait_until_stable(self, members: int | None = None, *, timeout_s: float = DEFAULT_TIMEOUT_S) -> GroupInfo:
         """Waits until the group is stable, with this number of members if it is given. Raises ControlTimeout with what it has instead."""
@@ -82,7 +101,7 @@ class Group:
 
     @property
     def offsets(self) -> list[OffsetInfo]:
-        """The progress in each partition that is assigned or has a committed offset."""
+        """The progress in each partition of the topics to which members subscribe or in which the group has committed an offset."""
         return self.info().offsets
 
     @property
@@ -92,8 +111,18 @@ class Group:
 
     @property
     def lag(self) -> int:
-        """The sum of the lags of all partitions."""
-        return self.info().lag
+        """The sum of the lags of all partitions; a partition without a committed offset counts from the start of its log.
+
+        Raises InvalidControl while the lag is unknown, because no member subscribes to a topic and nothing is committed.
+        """
+        lag = self.info().lag
+        if lag is None:
+            raise InvalidControl("group", UNKNOWN_LAG.format(self.group_id))
+        return lag
+
+    def wait_for(self, **conditions: Unpack[Conditions]) -> GroupInfo:
+        """Waits until the group fulfils all conditions, such as `lag=0` or `topic="orders", committed=3`. Raises ControlTimeout."""
+        return self._cluster.wait_for_group(self.group_id, **conditions)
 
     def wait_until_stable(self, members: int | None = None, *, timeout_s: float = DEFAULT_TIMEOUT_S) -> GroupInfo:
         """Waits until the group is stable, with this number of members if it is given. Raises ControlTimeout with what it has instead."""

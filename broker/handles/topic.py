@@ -38,6 +38,9 @@ class AnyTopic:
     """The part that the handles of both kinds of clusters have in common."""
 
     def __init__(self, name: str, key: Format, value: Format) -> None:
+        for parameter, given in (("key", key), ("value", value)):
+            if not isinstance(given, Format):
+                raise TypeError(f"{parameter} must be a Format, such as formats.json, not {given!r}")
         self.name = name
         self._key = key
         self._value = value

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-CONTENT_TYPE = "application/openmetrics-text; version=1.0.0; charset=utf-8"
 END = "# EOF\n"
 _ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n"})
 

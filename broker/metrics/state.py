@@ -6,16 +6,19 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from ..slices import chunks
+from ..group_progress import progress
+from ..slices import ITEMS, chunks
 from .openmetrics import counter, gauge, labels, samples
 
 if TYPE_CHECKING:
+    from ..cluster.state import ClusterState
     from ..core import Core
 
 NODE_UP = gauge("odradek_node_up", "1 if the node serves clients, 0 if it is stopped, paused or isolated.")
 CONNECTIONS = gauge("odradek_connections", "Open connections of a listener.")
 PARKED = gauge("odradek_parked_requests", "Requests that wait for their response.")
 GROUPS = gauge("odradek_groups", "Groups in a state.")
+GROUP_LAG = gauge("odradek_group_lag", "Lag of a group over all its partitions; one without a committed offset counts from its start.")
 FAULT_HITS = counter("odradek_fault_hits", "Requests and connections that a fault has hit.")
 MEMORY = gauge(
     "odradek_memory_bytes",
@@ -33,10 +36,23 @@ def pieces(core: Core) -> Iterator[str]:
     groups = Counter((group.type, group.state.value) for group in cluster.groups)
     counted = ((labels(type=kind, state=state), count) for (kind, state), count in sorted(groups.items()))
     yield GROUPS.head + samples(GROUPS.name, counted)
+    yield from _lags(cluster)
     faults = core.faults.active if "faults" in vars(core) else ()
     hits = ((labels(fault=fault.number, description=fault.text), fault.hits) for fault in faults)
     yield FAULT_HITS.head + samples(f"{FAULT_HITS.name}_total", hits)
     yield from _memory(core)
+
+
+def _lags(cluster: ClusterState) -> Iterator[str]:
+    yield GROUP_LAG.head
+    for group in list(cluster.groups):
+        lag = None
+        for number, each in enumerate(progress(group, cluster)):
+            lag = (lag or 0) + each.lag
+            if not number % ITEMS:
+                yield ""
+        if lag is not None and cluster.groups.get(group.group_id) is group:
+            yield samples(GROUP_LAG.name, [(labels(group=group.group_id), lag)])
 
 
 def _connections(core: Core) -> Iterator[str]:

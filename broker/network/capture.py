@@ -11,12 +11,12 @@ from __future__ import annotations
 
 import logging
 import os
-import stat
 import threading
 from collections.abc import Callable
 from pathlib import Path
 from queue import SimpleQueue
 
+from ...protocol.regular_files import check_regular, open_to_write
 from ..logs import write_all
 from ..wire.capture_options import PIPE, CaptureOptions
 from ..wire.captured_connection import Section
@@ -108,7 +108,9 @@ class Capture:
 
     def _rotate(self) -> None:
         path = Path(self.options.file)
-        path.replace(path.with_suffix(f".1{path.suffix}"))
+        before = path.with_suffix(f".1{path.suffix}")
+        check_regular(before)
+        path.replace(before)
         os.close(self._descriptor)
         self._descriptor = _opened(self.options)
         self._file_bytes = 0
@@ -117,11 +119,5 @@ class Capture:
 
 
 def _opened(options: CaptureOptions) -> int:
-    """Returns the descriptor of the file or pipe. Raises OSError if it cannot be opened, or is no regular file and is to be rotated."""
-    if options.file == PIPE:
-        return os.dup(1)
-    descriptor = os.open(options.file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_BINARY", 0), 0o666)
-    if options.max_bytes is not None and not stat.S_ISREG(os.fstat(descriptor).st_mode):
-        os.close(descriptor)
-        raise OSError(0, f"{options.file} is no regular file, so that it cannot be rotated")
-    return descriptor
+    """Returns the descriptor of the file or of standard output. Raises OSError if it cannot be opened or is no regular file."""
+    return os.dup(1) if options.file == PIPE else open_to_write(options.file)

@@ -88,7 +88,7 @@ class Server:
         self.on_seed_bytes: Callable[[int], object] | None = None
         self._ports = ReservedPorts()
         self._acceptors: dict[int, list[Acceptor]] = {}
-        self._clients: set[ClientProtocol] = set()
+        self._clients: dict[ClientProtocol, None] = {}  # no set, whose order would differ between runs of a seeded cluster
         self._alarm: asyncio.TimerHandle | None = None
         self._alarm_ms: float = inf
         self._next_turn: asyncio.Handle | None = None
@@ -467,10 +467,10 @@ class Server:
 
     def opened(self, client: ClientProtocol) -> None:
         self._keep_state_after_start()
-        self._clients.add(client)
+        self._clients[client] = None
 
     def closed(self, client: ClientProtocol) -> None:
-        self._clients.discard(client)
+        self._clients.pop(client, None)
         self.left(client.broker, client.host)
 
     def left(self, broker: Broker, host: str) -> None:

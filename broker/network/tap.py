@@ -6,6 +6,7 @@ because a reader of the capture has to find the start of a frame. The same appli
 
 from __future__ import annotations
 
+import socket
 import sys
 import time
 from collections.abc import Sequence
@@ -20,6 +21,11 @@ from .capture import Capture
 
 if TYPE_CHECKING:
     import asyncio
+
+_OPEN_TO_CLIENT = {4, 5}
+"""The states FIN_WAIT1 and FIN_WAIT2 of Linux's tcp_states.h: FIN was sent, and the client has not sent its own."""
+_AFTER_FIN = {*_OPEN_TO_CLIENT, 6, 7, 9, 11}
+"""The states after FIN was sent, in addition TIME_WAIT, CLOSE, LAST_ACK and CLOSING."""
 
 
 class Tap:
@@ -99,9 +105,26 @@ def _how_client_ends(error: Exception | None) -> tuple[int, ...]:
 
 
 def _how_broker_ends(connection: Connection, transport: asyncio.Transport) -> tuple[int, ...]:
-    if connection.leaves_unread:
-        return FIN, RST
-    return (RST,) if connection.resets or _has_unread_bytes(transport) else (FIN,)
+    """Returns the flags with which the kernel ends the connection, whose socket is closed next.
+
+    If FIN was sent before, RST follows unless the client has answered with its own FIN: then both sides have ended already.
+    """
+    state = _state(transport)
+    sends_reset = connection.resets or connection.leaves_unread or _has_unread_bytes(transport)
+    if state in _AFTER_FIN:
+        return (FIN, RST) if sends_reset and state in _OPEN_TO_CLIENT else (FIN,)
+    return (RST,) if sends_reset else (FIN,)
+
+
+def _state(transport: asyncio.Transport) -> int | None:
+    """Returns the state of the connection in the kernel, None if the system does not tell it."""
+    connection = transport.get_extra_info("socket")
+    if connection is None or not hasattr(socket, "TCP_INFO"):
+        return None
+    try:
+        return int(connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 1)[0])
+    except (OSError, ValueError):  # the socket is closed
+        return None
 
 
 def _has_unread_bytes(transport: asyncio.Transport) -> bool:

@@ -14,12 +14,14 @@ MS_PER_S = 1000
 class Clock:
     """A clock that shows `now_ms` (milliseconds since the Unix epoch) when it is created. `seconds` is a monotonic clock."""
 
-    __slots__ = ("ms_per_s", "offset_ms", "seconds")
+    __slots__ = ("ms_per_s", "offset_ms", "seconds", "targets")
 
     def __init__(self, now_ms: float, seconds: Callable[[], float]) -> None:
         self.seconds = seconds
         self.ms_per_s: float = MS_PER_S
         self.offset_ms = now_ms - seconds() * MS_PER_S
+        self.targets: list[float] = []
+        """The times (ms) to which users are moving the clock at present."""
 
     @property
     def now_ms(self) -> int:

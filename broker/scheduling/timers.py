@@ -4,6 +4,9 @@ Setting a timer whose key is already set replaces its deadline, as in Kafka's Co
 `set`, without a cancellation. The replaced entry stays in the heap until its deadline and is then ignored.
 
 The clock only moves when `advance` is called, so tests control the time and never sleep.
+
+A task that looks at intervals whether something is due, such as retention, is a `Check`. When the time moves over several of its deadlines,
+those at which it would find nothing are left out, so that the cost of a move depends on what happens in it, not on its length.
 """
 
 from __future__ import annotations
@@ -12,12 +15,29 @@ import heapq
 import logging
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from itertools import count
-from math import inf
+from math import ceil, inf
 
 from ..short_repr import short_repr
 
 log = logging.getLogger("kafka.utils.KafkaScheduler")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Check:
+    """The action of a timer that looks at intervals whether something is due, and sets the timer again itself.
+
+    `due_ms` returns the time from which `run` will find something if nothing else happens before, `inf` if it will not. A time that is too
+    early costs a superfluous run. Calling it changes nothing. `interval_ms` returns the time between two runs.
+    """
+
+    run: Callable[[], None]
+    interval_ms: Callable[[], int]
+    due_ms: Callable[[], float]
+
+    def __call__(self) -> None:
+        self.run()
 
 
 class Timers:
@@ -34,6 +54,9 @@ class Timers:
         self._order = count()
         self._replaced: dict[Hashable, tuple[int, int, Callable[[], None]] | None] | None = None
         """During `reverted_on_failure`: the former entry (None: not set) of each key that was changed. None at other times."""
+        self._postponed: dict[Hashable, tuple[int, Check]] = {}
+        """The first deadline that was left out of each check whose timer `next_event` has postponed."""
+        self._due_order = -1  # of the timer that `next_event` has returned last, which need not be asked again
 
     def __contains__(self, key: Hashable) -> bool:
         return key in self._armed
@@ -99,17 +122,51 @@ class Timers:
         self.earliest_ms = inf
         return None
 
+    def next_event(self, until_ms: float) -> int | None:
+        """Returns the next deadline up to `until_ms` at which something may happen, None if there is none.
+
+        Checks that would find nothing are postponed until `resume_checks` is called, which must be done before anything else happens.
+        """
+        while (deadline_ms := self.next_deadline()) is not None and deadline_ms <= until_ms:
+            _, order, key = self._heap[0]
+            check = self._armed[key][2]
+            if not isinstance(check, Check) or order == self._due_order or (due_ms := check.due_ms()) <= deadline_ms:
+                self._due_order = order
+                return deadline_ms
+            self._postponed.setdefault(key, (deadline_ms, check))
+            self._set_check(key, deadline_ms, check, min(due_ms, until_ms + 1))
+        return None
+
+    def resume_checks(self) -> None:
+        """Sets the timers of postponed checks to the first of their intervals after `now_ms`."""
+        postponed, self._postponed = self._postponed, {}
+        for key, (deadline_ms, check) in postponed.items():
+            armed = self._armed.get(key)
+            if armed is not None and armed[2] is check:
+                self._set_check(key, deadline_ms, check, self.now_ms + 1)
+
+    def _set_check(self, key: Hashable, deadline_ms: int, check: Check, from_ms: float) -> None:
+        """Sets a check to its first deadline from `from_ms` on, where `deadline_ms` is one of its deadlines."""
+        interval_ms = max(1, check.interval_ms())
+        intervals = max(0, ceil((from_ms - deadline_ms) / interval_ms))
+        self.set(key, deadline_ms + intervals * interval_ms - self.now_ms, check)
+
     def advance(self, now_ms: int) -> None:
         """Runs the actions that are due in the order of their deadlines, each with `now_ms` at its deadline, then sets `now_ms`.
 
         Time never goes back. An exception raised by an action is logged, and the other actions are still run.
         """
-        while (deadline_ms := self.next_deadline()) is not None and deadline_ms <= now_ms:
-            _, _, key = heapq.heappop(self._heap)
-            self.now_ms = max(self.now_ms, deadline_ms)
-            _, _, action = self._armed.pop(key)
-            try:
-                action()
-            except Exception:
-                log.exception("the action of timer %s failed", short_repr(key))
+        while (deadline_ms := self.next_event(now_ms)) is not None:
+            self._run_next(deadline_ms)
+            self.resume_checks()
         self.now_ms = max(self.now_ms, now_ms)
+        self.resume_checks()
+
+    def _run_next(self, deadline_ms: int) -> None:
+        _, _, key = heapq.heappop(self._heap)
+        self.now_ms = max(self.now_ms, deadline_ms)
+        _, _, action = self._armed.pop(key)
+        try:
+            action()
+        except Exception:
+            log.exception("the action of timer %s failed", short_repr(key))

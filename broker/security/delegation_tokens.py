@@ -15,7 +15,7 @@ from random import Random
 from uuid import UUID
 
 from ...protocol.errors import ErrorCode, KafkaError
-from ..scheduling.timers import Timers
+from ..scheduling.timers import Check, Timers
 from ..settings.values import BrokerConfig
 from .scram_credentials import MECHANISMS, SALT_BITS, ScramCredential, salt_of
 
@@ -52,7 +52,8 @@ class DelegationTokens:
         self._secret = config.texts.get("delegation.token.secret.key", "").encode()
         self._max_lifetime_ms = config.integers["delegation.token.max.lifetime.ms"]
         self._renew_ms = config.integers["delegation.token.expiry.time.ms"]
-        self._check_interval_ms = config.integers["delegation.token.expiry.check.interval.ms"]
+        check_interval_ms = config.integers["delegation.token.expiry.check.interval.ms"]
+        self.check = Check(self.remove_expired, lambda: check_interval_ms, self._next_due_ms)
         self._timers = timers
         self._random = random
         self._tokens: dict[str, DelegationToken] = {}
@@ -84,7 +85,7 @@ class DelegationTokens:
         token = DelegationToken(token_id, owner, requester, tuple(renewers), now_ms, max_ms, expiry_ms, mac, credentials)
         self._tokens[token_id] = self._by_hmac[mac] = token
         if _TIMER not in self._timers:
-            self._timers.set(_TIMER, self._check_interval_ms, self.remove_expired)
+            self._timers.set(_TIMER, self.check.interval_ms(), self.check)
         return token
 
     def renew(self, mac: bytes, principal: str, period_ms: int) -> int:
@@ -129,7 +130,11 @@ class DelegationTokens:
         now_ms = self._timers.now_ms
         self._remove([token for token in self._tokens.values() if token.expiry_ms < now_ms])
         if self._tokens:
-            self._timers.set(_TIMER, self._check_interval_ms, self.remove_expired)
+            self._timers.set(_TIMER, self.check.interval_ms(), self.check)
+
+    def _next_due_ms(self) -> float:
+        """Returns when a token may be removed, 0 if none is left, so that the timer ends."""
+        return min((token.expiry_ms + 1 for token in self._tokens.values()), default=0)
 
     def _remove(self, tokens: Iterable[DelegationToken]) -> None:
         for token in tokens:

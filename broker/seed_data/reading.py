@@ -14,6 +14,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from ...protocol.regular_files import open_to_read
 from ..settings.properties import InvalidConfig
 from .entries import BASE64, RECORD_FIELDS, InvalidSeedData, SeedRecord, SeedTopic, entry_of
 
@@ -55,7 +56,7 @@ def read_entries(files: Iterable[Path], on_bytes: Callable[[int], object] | None
         if file.suffix not in SUFFIXES:
             raise InvalidConfig(f"{file}: seed data is read from .jsonl and .csv files")
         try:
-            with file.open("rb") as stream, TextIOWrapper(stream, "utf-8", newline="") as lines:
+            with open_to_read(file) as stream, TextIOWrapper(stream, "utf-8", newline="") as lines:
                 counted = lines if on_bytes is None else _counted(lines, stream, on_bytes)
                 yield from entries_of(str(file), file.stem, numbered_objects(file.suffix, counted))
         except OSError as error:

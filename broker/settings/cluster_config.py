@@ -30,6 +30,14 @@ class RecordLimits(NamedTuple):
     exchanges: int = 10_000
     bytes: int = 16 * 1024 * 1024
 
+    @classmethod
+    def of(cls, exchanges: int, size: int) -> RecordLimits:
+        """Returns the limits that the arguments `record_exchanges` and `record_bytes` set. Raises ValueError."""
+        for name, value in (("record_exchanges", exchanges), ("record_bytes", size)):
+            if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+                raise ValueError(f"{name} must be a number from 0 on, not {value!r}")
+        return cls(exchanges, size)
+
     @property
     def are_positive(self) -> bool:
         """Whether anything is recorded."""

@@ -75,6 +75,16 @@ def with_listeners_of_old_names(properties: Mapping[str, str]) -> dict[str, str]
     return found
 
 
+def is_loopback(host: str) -> bool:
+    """Returns whether only this machine can connect to a listener on `host`."""
+    from ipaddress import ip_address  # imported on first use, because a start should be fast
+
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host.lower() == "localhost"
+
+
 def bracketed(host: str) -> str:
     """Returns the host as written before a port: IPv6 addresses in brackets."""
     return f"[{host}]" if ":" in host else host

@@ -12,8 +12,18 @@ ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)", re.DOTALL)
 ESCAPED = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
 
 
+MAX_FILE_BYTES = 1024 * 1024
+
+
 class InvalidConfig(ValueError):
     """A setting has an invalid name or value. Where Kafka rejects it too, the message is Kafka's."""
+
+
+def read_properties(path: str) -> dict[str, str]:
+    """Returns the pairs of a .properties file or pipe of at most MAX_FILE_BYTES. Raises OSError."""
+    from ...protocol.regular_files import read_bounded  # imported only if needed, because a start should be fast
+
+    return parse_properties(read_bounded(path, MAX_FILE_BYTES).decode("latin-1"))  # Java reads properties in this encoding
 
 
 def parse_properties(text: str) -> dict[str, str]:

@@ -47,7 +47,7 @@ State = dict[str, Plain]
 _PAIRS = mapped(PLAIN, PLAIN)
 FEATURES = Record(Features, {"levels": _PAIRS}, apart=("supported",))
 METADATA_LOG = Record(MetadataLog, {"_start_ms": MOMENT, "_records": PLAIN}, apart=("_timers", "_config"))
-PRODUCER_IDS = Record(ProducerIds, {"next_id": PLAIN}, apart=("_timers", "_config", "_partitions"))
+PRODUCER_IDS = Record(ProducerIds, {"next_id": PLAIN}, apart=("_timers", "_partitions", "check"))
 _OFFSETS = mapped(PLAIN, mapped(PLAIN, _PAIRS))
 ZOOKEEPER = Record(ZooKeeper, {"controller_id": PLAIN, "offsets": _OFFSETS})
 _ENTITY = Form(lambda entity: list(map(list, entity)), lambda plain, shift_ms: tuple(map(tuple, plain)))
@@ -59,8 +59,8 @@ QUOTAS = Record(ClientQuotas, {"_quotas": mapped(_ENTITY, _PAIRS)}, apart=("on_c
 AUTHORIZER = Record(Authorizer, {}, apart=("super_users", "_if_no_acl_found", "_acls", "_longest_prefix", "_patterns"))
 TOPIC_NAMES = Record(TopicNames, {}, apart=("_by_metric_name",))
 COORDINATOR_LOG = Record(CoordinatorLog, {}, apart=("_topics", "_timers", "_wake", "_hash"))
-LOG_RETENTION = Record(LogRetention, {}, apart=("_topics", "_wake", "_tell", "_timers", "_config"))
-LOG_CLEANER = Record(LogCleaner, {}, apart=("_topics", "_timers", "_config", "_background", "_tell", "_running"))
+LOG_RETENTION = Record(LogRetention, {}, apart=("_topics", "_wake", "_tell", "_timers", "check"))
+LOG_CLEANER = Record(LogCleaner, {}, apart=("_topics", "_timers", "_background", "_tell", "_running", "check"))
 
 CLUSTER = Record(
     ClusterState,
@@ -88,7 +88,7 @@ CLUSTER = Record(
             "config",
             "log_memory",
             "blocks",
-            "_users",
+            "users",
             "check_tls",
             "release",
             "zookeeper",
@@ -150,6 +150,7 @@ def write_cluster(cluster: ClusterState) -> State:
         "groups": None if groups is None else _groups().write_groups(groups),
         "transactions": None if transactions is None else _transactions().TRANSACTIONS.write(transactions),
         "accounts": None if accounts is None else _accounts().write_accounts(accounts),
+        "users": [list(pair) for pair in cluster.users.items()],
         "acls": None if authorizer is None else [list(map(_code, acl)) for acl in authorizer._acls],
         "timers": write_timers(cluster),
     }
@@ -210,6 +211,14 @@ def nodes_of(state: State) -> tuple[NodeConfig, ...]:
     )
 
 
+def users_of(state: State) -> dict[str, str]:
+    """Returns the users that were given at the start of a written cluster, with their passwords. Raises ValueError for anything else."""
+    users = dict(state["users"])
+    if not all(isinstance(text, str) for pair in users.items() for text in pair):
+        raise ValueError("the users and their passwords must be texts")
+    return users
+
+
 def _protocol_for_clients(listener: Sequence[Any]) -> str:
     protocol: str = Listener(*listener).security_protocol
     return "" if protocol == "PLAINTEXT" else protocol
@@ -221,10 +230,8 @@ def read_cluster(state: State, config: ClusterConfig, turns: Turns[Any], random:
     `memory` counts the bytes of the logs. Raises an exception if the state was not written by `write_cluster`.
     """
     shift_ms = turns.timers.now_ms - state["now_ms"]
-    users = config.users if state["accounts"] is None else {}
-    acls = config.acls if state["acls"] is None else ()
-    config = replace(config, cluster_id=state["cluster"]["cluster_id"], users=users, acls=acls)
-    cluster = ClusterState(config, turns, random, memory)
+    users, acls = config.users if state["accounts"] is None else {}, config.acls if state["acls"] is None else ()
+    cluster = ClusterState(replace(config, cluster_id=state["cluster"]["cluster_id"], users=users, acls=acls), turns, random, memory)
     _fill_nodes(cluster, state["nodes"], shift_ms)
     NODES.fill(cluster.nodes, state["silent"], shift_ms)  # before the topics, which refer to it
     for written in state["topics"]:
@@ -243,6 +250,7 @@ def read_cluster(state: State, config: ClusterConfig, turns: Turns[Any], random:
         _transactions().TRANSACTIONS.fill(cluster.transactions, state["transactions"], shift_ms)
     if state["accounts"] is not None:
         _accounts().fill_accounts(cluster.accounts, state["accounts"], shift_ms)
+        cluster.users = config.users  # only now, because their present credentials are part of the state
     entries = [_acl(*written) for written in state["acls"] or ()]
     if cluster.authorizer is not None:
         for entry in entries:

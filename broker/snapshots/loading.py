@@ -4,33 +4,57 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from ..settings.cluster_config import ClusterConfig, NodeConfig, cluster_of
-from ..settings.endpoints import Endpoint
+from ..settings.endpoints import LOOPBACK, Endpoint, is_loopback
 from ..settings.listeners import TLS_PROTOCOLS, Listener
 from ..settings.properties import InvalidConfig
-from .cluster import State, nodes_of
+from .cluster import State, nodes_of, users_of
+from .state_file import load
+from .trust import check_trusted
 
 
-def any_ports(listeners: Iterable[Listener]) -> dict[str, str]:
-    """Returns the setting for the same listeners on free ports."""
-    return {"listeners": ",".join(str(Endpoint(listener.name, listener.host, 0)) for listener in listeners)}
+def load_on_any_ports(file: Path, settings: Mapping[str, str], *, as_version: str | None, trust: bool) -> tuple[State, ClusterConfig]:
+    """Returns the state in a file and the configuration of its nodes on free ports, with other settings.
+
+    Raises InvalidConfig as `loaded_config` does, InvalidStateFile or OSError.
+    """
+    state = load(file)
+    nodes = nodes_of(state)
+    changed = [any_ports(node.listeners, keep_hosts=trust) | dict(settings) for node in nodes]
+    return state, loaded_config(state, changed, [settings] * len(nodes), as_version=as_version, trust=trust)
 
 
-def loaded_config(state: State, changed: Sequence[Mapping[str, str]], as_version: str | None = None) -> ClusterConfig:
-    """Returns the configuration of the nodes of a state, with changed settings for each node.
+def any_ports(listeners: Iterable[Listener], *, keep_hosts: bool) -> dict[str, str]:
+    """Returns the setting for the same listeners on free ports, unless `keep_hosts` on addresses that only this machine can reach."""
+    hosts = ((each.name, each.host if keep_hosts or is_loopback(each.host) else LOOPBACK) for each in listeners)
+    return {"listeners": ",".join(str(Endpoint(name, host, 0)) for name, host in hosts)}
 
-    A node with other `listeners` advertises these. `as_version` is the release to emulate, None for that of the state.
-    Raises InvalidConfig.
+
+def loaded_config(
+    state: State,
+    changed: Sequence[Mapping[str, str]],
+    given: Sequence[Mapping[str, str]] | None = None,
+    *,
+    as_version: str | None = None,
+    trust: bool = False,
+) -> ClusterConfig:
+    """Returns the configuration of the nodes of a state, with changed settings for each node, of which the user has `given` these.
+
+    By default, the user has given all changed settings. A node with other `listeners` advertises these. `as_version` is the release to
+    emulate, None for that of the state. Raises InvalidConfig, without `trust` also for saved settings that `trust.py` restricts.
     """
     saved = nodes_of(state)
     brokers = [_changed(node.properties, settings) for node, settings in zip(saved, changed, strict=True)]
     as_version = state["as_version"] if as_version is None else as_version
     config = cluster_of(brokers, cluster_id=state["cluster"]["cluster_id"], as_version=as_version)
-    config = replace(config, tls=any(map(_has_generated_certificate, config.nodes)))
+    config = replace(config, tls=any(map(_has_generated_certificate, config.nodes)), users=users_of(state))
     present, expected = [node.node_id for node in config.nodes], [node.node_id for node in saved]
     if present != expected:
         raise InvalidConfig(f"the saved cluster has the nodes {expected}, not {present}; do not set node.id")
+    if not trust:
+        check_trusted(state, config.nodes, changed if given is None else given)
     return config
 
 

@@ -7,8 +7,8 @@
     data       the record batches of all segments
     checksum   32 bytes: SHA-256 of everything before
 
-All numbers are big-endian. The checksum is compared before the header is decoded, and decoding creates nothing but plain values, so that it
-is safe to load a file from an unknown source.
+All numbers are big-endian. The checksum is compared before the header is decoded, and decoding creates nothing but plain values. `trust.py`
+restricts the settings of a file from an unknown source.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ import hashlib
 import json
 import os
 from base64 import b64decode, b64encode
-from contextlib import suppress
 from pathlib import Path
 from random import Random
 from struct import Struct
 from typing import Any, BinaryIO
 
+from ...protocol.regular_files import open_to_read, replacing
 from ...storage.blocks import KEEPS_NOTHING
 from ...storage.segments import Segment, read_segment
 from ..scheduling.timers import Timers
 from ..scheduling.turns import Turns
 from ..settings.cluster_config import ClusterConfig, release_named
-from .cluster import State, nodes_of, read_cluster
+from .cluster import State, nodes_of, read_cluster, users_of
 
 MAGIC = b"ODRADEK\n"
 VERSION = 2
@@ -42,18 +42,13 @@ class InvalidStateFile(ValueError):
 
 
 def save(state: State, path: Path) -> int:
-    """Writes a state to a file, which replaces an existing one only when it is complete. Returns its size. Raises OSError."""
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        with unfinished.open("xb") as file:
-            _write(state, file)
-            size = file.tell()
-        unfinished.replace(path)
-    except BaseException:
-        with suppress(OSError):
-            unfinished.unlink()
-        raise
-    return size
+    """Writes a state to a file that only its owner may read, because it contains secrets. Returns its size.
+
+    It replaces an existing file only when it is complete. Raises OSError.
+    """
+    with replacing(path, 0o600) as file:
+        _write(state, file)
+        return file.tell()
 
 
 def _write(state: State, file: BinaryIO) -> None:
@@ -83,7 +78,7 @@ def _write(state: State, file: BinaryIO) -> None:
 def load(path: Path) -> State:
     """Returns the state in a file. Raises InvalidStateFile with a text that names the file, or OSError."""
     try:
-        with path.open("rb") as file:
+        with open_to_read(path) as file:
             return _read(file, os.fstat(file.fileno()).st_size)
     except InvalidStateFile as error:
         raise InvalidStateFile(f"cannot load {path}: {error}") from None
@@ -129,7 +124,7 @@ def _decoded(header: bytes, data: memoryview) -> State:
         # Building a cluster from the state is the only complete check of it.
         read_cluster(
             state,
-            ClusterConfig("", nodes_of(state), release=release_named(state["as_version"])),
+            ClusterConfig("", nodes_of(state), users=users_of(state), release=release_named(state["as_version"])),
             Turns(Timers(0), lambda: 0.0),
             Random(),
             None,

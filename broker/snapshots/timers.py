@@ -45,19 +45,19 @@ def set_timers(cluster: ClusterState, written: Iterable[tuple[Plain, int]]) -> N
 def _timer(cluster: ClusterState, plain: Plain) -> tuple[Hashable, Callable[[], None]]:
     match plain:
         case "log retention":
-            return plain, cluster.log_retention.run
+            return plain, cluster.log_retention.check
         case "log cleaner":
-            return plain, cluster.log_cleaner.start_pass
+            return plain, cluster.log_cleaner.check
         case "producer expiration":
-            return plain, cluster.producer_ids.expire
+            return plain, cluster.producer_ids.check
         case "offsets retention":
-            return plain, cluster.groups.expire_offsets
+            return plain, cluster.groups.offset_expiry
         case "delegation tokens":
-            return plain, cluster.accounts.tokens.remove_expired
+            return plain, cluster.accounts.tokens.check
         case "cold share snapshots":
-            return plain, cluster.share_states.snapshot_cold_partitions
+            return plain, cluster.share_states.cold_snapshots
         case "share state pruning":
-            return plain, cluster.share_states.prune
+            return plain, cluster.share_states.pruning
         case "leader rebalance":
             return plain, cluster.replica_control.rebalance_leaders
         case "unclean elections":
@@ -67,7 +67,7 @@ def _timer(cluster: ClusterState, plain: Plain) -> tuple[Hashable, Callable[[], 
             return ("reassignment", partition), lambda: cluster.replica_control.catch_up(partition)
         case ["replica lag", [topic, index], node_id]:
             partition = cluster.topics[topic].partitions[index]
-            return ("replica lag", partition, node_id), lambda: cluster.replica_control.check_follower(partition, node_id)
+            return ("replica lag", partition, node_id), cluster.replica_control.follower_check(partition, node_id)
         case ["broker session", node_id] if node_id in cluster.brokers:
             return tuple(plain), lambda: cluster.nodes.fence(node_id)
         case [kind, group_id, *member_id] if kind in _GROUP_TIMERS:

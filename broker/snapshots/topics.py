@@ -36,7 +36,7 @@ PARTITION = Record(
         "cleaned_until": PLAIN,
         "settled_end": PLAIN,
     },
-    apart=("topic",),
+    apart=("topic", "deletion_due", "compaction_due"),
 )
 
 OVERRIDES = Form(lambda config: [list(item) for item in config.overrides.items()], lambda plain, shift_ms: dict(plain))

@@ -17,15 +17,17 @@ bytes, runs without interruption.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Iterator
+from math import inf
 from typing import TYPE_CHECKING, NamedTuple
 
-from ...storage.compaction_schedule import CompactionLimits, Dirty, closed_segments, dirty_part
+from ...storage.compaction_schedule import CompactionLimits, Dirty, closed_segments, dirty_part, next_due_ms
 from ...storage.virtual_segments import VirtualSegments
-from ..scheduling.timers import Timers
+from ..scheduling.timers import Check, Timers
 from ..scheduling.waiting import NEXT_TURN, Background, Wait
-from ..settings.values import BrokerConfig, TopicConfig
+from ..settings.values import BrokerConfig
 from ..slices import Slices
+from .names import INTERNAL_TOPICS
 from .partition import Partition
 from .removed_records import Tell, tell_compacted
 from .retention import segment_bytes
@@ -35,6 +37,9 @@ if TYPE_CHECKING:
     from ...protocol.records import Buffer
 
 log = logging.getLogger("kafka.log.LogCleaner")
+
+INTERNAL_SEGMENT_BYTES = 64 * 1024
+"""The largest size of a segment of an internal topic that is not compacted."""
 
 
 class _LogState(NamedTuple):
@@ -49,6 +54,15 @@ class _LogState(NamedTuple):
         return cls(partition.log.start_offset, partition.virtual_segments, partition.cleaned_until)
 
 
+class _DirtyState(NamedTuple):
+    """Everything that decides when a log is compacted."""
+
+    log: _LogState
+    end_offset: int
+    stable_end: int
+    limits: CompactionLimits
+
+
 class LogCleaner:
     """The compaction of all logs of a cluster. `topics` is a live view of them; `background` runs a generator slice by slice.
 
@@ -61,21 +75,33 @@ class LogCleaner:
         self._topics = topics
         self._tell = tell
         self._timers = timers
-        self._config = config
         self._background = background
         self._running = False
+        # The interval is at least 1 ms, because a timer that sets itself again with a delay of 0 would fire endlessly at the same time.
+        self.check = Check(self.start_pass, lambda: max(1, config.integers["log.cleaner.backoff.ms"]), self._next_due_ms)
         if config.booleans["log.cleaner.enable"]:
-            timers.set("log cleaner", config.integers["log.cleaner.backoff.ms"], self.start_pass)
+            timers.set("log cleaner", config.integers["log.cleaner.backoff.ms"], self.check)
 
     def start_pass(self) -> None:
-        # The delay is at least 1 ms, because a timer that sets itself again with a delay of 0 would fire endlessly at the same time.
-        self._timers.set("log cleaner", max(1, self._config.integers["log.cleaner.backoff.ms"]), self.start_pass)
+        self._timers.set("log cleaner", self.check.interval_ms(), self.check)
         if not self._running:
             self._running = True
             work = self._scheduled_pass()
             # The first slice runs at once, so that a pass of one slice is complete when the timer's callback returns.
             if next(work, None) is not None:
                 self._background(work)
+
+    def _next_due_ms(self) -> float:
+        """Returns the time from which a pass would compact a log. A running pass is not started again."""
+        now_ms = self._timers.now_ms
+        return inf if self._running else min((_next_due_ms(each, limits, now_ms) for each, limits in self._unsettled()), default=inf)
+
+    def _unsettled(self) -> Iterator[tuple[Partition, CompactionLimits]]:
+        """Yields the partitions of topics whose cleanup.policy includes "compact" that may be dirty, with their limits."""
+        for topic in list(self._topics):
+            if "compact" in topic.config.lists["cleanup.policy"]:
+                limits = compaction_limits(topic)
+                yield from ((each, limits) for each in topic.partitions if each.log.end_offset != each.settled_end)
 
     def _scheduled_pass(self) -> Background:
         try:
@@ -90,17 +116,13 @@ class LogCleaner:
 
     def _pass(self, *, now: bool) -> Background:
         slices = Slices()
-        for topic in list(self._topics):
-            if "compact" in topic.config.lists["cleanup.policy"]:
-                limits = compaction_limits(topic.config)
-                for partition in [each for each in topic.partitions if each.log.end_offset != each.settled_end]:
-                    yield from self._compact(partition, limits, slices, now=now)
-                    if slices.full():
-                        yield NEXT_TURN
+        for partition, limits in self._unsettled():
+            yield from self._compact(partition, limits, slices, now=now)
+            if slices.full():
+                yield NEXT_TURN
 
     def _compact(self, partition: Partition, limits: CompactionLimits, slices: Slices, *, now: bool) -> Background:
-        if not closed_segments(partition.log, partition.virtual_segments, limits, partition.cleaned_until):
-            partition.settled_end = partition.log.end_offset
+        if _is_settled(partition, limits):
             return
         now_ms, stable_end = self._timers.now_ms, partition.last_stable_offset
         dirty = dirty_part(partition.log, partition.virtual_segments, limits, partition.cleaned_until, stable_end, now_ms)
@@ -109,6 +131,26 @@ class LogCleaner:
             if (yield from _rewrite(partition, dirty, now_ms, slices)):
                 log.info("compacted %r up to offset %d: %d of %d bytes", partition, dirty.end_offset, partition.log.size, before)
                 tell_compacted(self._tell, partition, dirty.end_offset, before)
+
+
+def _next_due_ms(partition: Partition, limits: CompactionLimits, now_ms: int) -> float:
+    """Returns the time from which a partition is dirty enough, which is computed again when the log has changed."""
+    state = _DirtyState(_LogState.of(partition), partition.log.end_offset, partition.last_stable_offset, limits)
+    known = partition.compaction_due
+    if known is None or known[0] != state:
+        if _is_settled(partition, limits):
+            return inf
+        log, segments, until = partition.log, partition.virtual_segments, partition.cleaned_until
+        known = partition.compaction_due = state, next_due_ms(log, segments, limits, until, state.stable_end, now_ms)
+    return known[1]
+
+
+def _is_settled(partition: Partition, limits: CompactionLimits) -> bool:
+    """Returns whether there is nothing to compact before the next append, and notes that in the partition."""
+    if closed_segments(partition.log, partition.virtual_segments, limits, partition.cleaned_until):
+        return False
+    partition.settled_end = partition.log.end_offset
+    return True
 
 
 def _rewrite(partition: Partition, dirty: Dirty, now_ms: int, slices: Slices) -> Generator[Wait, None, bool]:
@@ -145,16 +187,20 @@ def _rewrite(partition: Partition, dirty: Dirty, now_ms: int, slices: Slices) ->
     return True
 
 
-def compaction_limits(config: TopicConfig) -> CompactionLimits:
+def compaction_limits(topic: Topic) -> CompactionLimits:
     """Returns the limits that a topic's configs set.
 
-    Segments end after max.compaction.lag.ms at the latest, because the records of the active segment are never compacted.
+    Segments end after max.compaction.lag.ms at the latest, because the records of the active segment are never compacted. In internal
+    topics, segments end after INTERNAL_SEGMENT_BYTES, so that memory is in proportion to the groups and transactional ids that exist: Kafka
+    keeps up to 100 MiB for each of their partitions, but on disk.
     """
+    config = topic.config
     max_lag_ms = config.integers["max.compaction.lag.ms"]
+    most_bytes = segment_bytes(config)
     return CompactionLimits(
         config.doubles["min.cleanable.dirty.ratio"],
         config.integers["min.compaction.lag.ms"],
         max_lag_ms,
-        segment_bytes(config),
+        min(most_bytes, INTERNAL_SEGMENT_BYTES) if topic.name in INTERNAL_TOPICS else most_bytes,
         min(config.integers["segment.ms"], max_lag_ms),
     )

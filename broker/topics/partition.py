@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from .topic import Topic
 
 
+Due = tuple[object, float] | None
+"""From when on (ms) retention or compaction has something to do, as long as the log is in a state; None if that is not known."""
+
+
 class ReplicaOffsets(NamedTuple):
     """The offsets of one replica of a partition."""
 
@@ -37,7 +41,17 @@ def _record_builder() -> ModuleType:
 class Partition(ReplicatedLog):
     """One partition of a topic. `replicas` are all nodes of the partition, `isr` those that are in sync at the start."""
 
-    __slots__ = ("cleaned_until", "index", "producers", "settled_end", "topic", "untimed", "virtual_segments")
+    __slots__ = (
+        "cleaned_until",
+        "compaction_due",
+        "deletion_due",
+        "index",
+        "producers",
+        "settled_end",
+        "topic",
+        "untimed",
+        "virtual_segments",
+    )
 
     def __init__(self, topic: Topic, index: int, replicas: Sequence[int], isr: Iterable[int], leader_epoch: int = 0) -> None:
         self.topic = topic
@@ -46,6 +60,8 @@ class Partition(ReplicatedLog):
         self.virtual_segments, self.untimed = VirtualSegments(), UntimedAppends()
         self.cleaned_until = 0  # the offset up to which the log is compacted
         self.settled_end = -1  # the end offset at which no closed segment was dirty, so that the log cleaner need not look again
+        self.deletion_due: Due = None
+        self.compaction_due: Due = None
         self.producers = Producers(topic.config.broker.integers["producer.id.expiration.ms"])
         self.hold_high_watermark()
 

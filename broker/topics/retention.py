@@ -6,16 +6,35 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from math import inf
+from typing import NamedTuple
 
-from ...storage.retention import Retention, deletable_before
-from ..scheduling.timers import Timers
+from ...storage.retention import Retention, deletable_before, next_deletion_ms
+from ...storage.virtual_segments import VirtualSegments
+from ..scheduling.timers import Check, Timers
 from ..settings.values import BrokerConfig, TopicConfig
 from .partition import Partition
 from .removed_records import Removed, Tell, tell_removed
 from .topic import Topic
 
 log = logging.getLogger("kafka.log.LogManager")
+
+
+class _LogState(NamedTuple):
+    """Everything that decides when records of a log may be deleted. A truncation renews `virtual_segments`, compaction changes the size."""
+
+    start_offset: int
+    end_offset: int
+    size: int
+    high_watermark: int
+    virtual_segments: VirtualSegments
+    limits: Retention
+
+    @classmethod
+    def of(cls, partition: Partition, limits: Retention) -> _LogState:
+        log = partition.log
+        return cls(log.start_offset, log.end_offset, log.size, partition.high_watermark, partition.virtual_segments, limits)
 
 
 class LogRetention:
@@ -32,26 +51,38 @@ class LogRetention:
         self._wake = wake
         self._tell = tell
         self._timers = timers
-        self._config = config
+        self.check = Check(self.run, lambda: config.integers["log.retention.check.interval.ms"], self._next_due_ms)
         self._schedule(config.integers["log.initial.task.delay.ms"])
 
     def _schedule(self, delay_ms: int) -> None:
-        self._timers.set("log retention", delay_ms, self.run)
+        self._timers.set("log retention", delay_ms, self.check)
 
     def run(self) -> None:
-        self._schedule(self._config.integers["log.retention.check.interval.ms"])
+        self._schedule(self.check.interval_ms())
         self.delete_expired()
+
+    def _next_due_ms(self) -> float:
+        limited = (each for topic in self._topics for each in self._limited(topic))
+        return min((_next_deletion_ms(partition, limits) for partition, limits in limited), default=inf)
 
     def delete_expired(self) -> None:
         """Deletes the records beyond retention in topics whose cleanup.policy includes "delete"."""
         for topic in self._topics:
-            if "delete" in topic.config.lists["cleanup.policy"]:
-                limits = retention_limits(topic.config)
-                found = [self._delete_expired(partition, limits) for partition in topic.partitions if partition.log.size]
-                removed = [each for each in found if each is not None]
-                tell_removed(self._tell, "expired", removed, "older records are beyond retention.ms or retention.bytes")
+            found = [self._delete_expired(partition, limits) for partition, limits in self._limited(topic)]
+            removed = [each for each in found if each is not None]
+            tell_removed(self._tell, "expired", removed, "older records are beyond retention.ms or retention.bytes")
+
+    def _limited(self, topic: Topic) -> Iterator[tuple[Partition, Retention]]:
+        """Yields the partitions with records of a topic whose cleanup.policy includes "delete", with their limits."""
+        if "delete" in topic.config.lists["cleanup.policy"]:
+            limits = retention_limits(topic.config)
+            yield from ((partition, limits) for partition in topic.partitions if partition.log.size)
 
     def _delete_expired(self, partition: Partition, limits: Retention) -> Removed | None:
+        """Deletes the records of a partition that are beyond retention. Returns what was removed, None for nothing."""
+        known = partition.deletion_due
+        if known is not None and known[1] > self._timers.now_ms and known[0] == _LogState.of(partition, limits):
+            return None
         offset = deletable_before(
             partition.log, partition.virtual_segments, limits, partition.untimed, partition.high_watermark, self._timers.now_ms
         )
@@ -62,6 +93,15 @@ class LogRetention:
         self._wake(partition)
         log.info("[UnifiedLog partition=%r] the log starts at %d: older records are beyond retention", partition, offset)
         return removed
+
+
+def _next_deletion_ms(partition: Partition, limits: Retention) -> float:
+    """Returns the time from which records of a partition may be deleted, which is computed again when the log has changed."""
+    state, known = _LogState.of(partition, limits), partition.deletion_due
+    if known is None or known[0] != state:
+        due_ms = next_deletion_ms(partition.log, partition.virtual_segments, limits, partition.untimed, state.high_watermark)
+        known = partition.deletion_due = state, due_ms
+    return known[1]
 
 
 def retention_limits(config: TopicConfig) -> Retention:

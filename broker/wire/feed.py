@@ -6,7 +6,8 @@ entries that the record has dropped meanwhile, and is told how many.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Generic, TypeVar
 
 from .exchange import Entry
 from .filters import Filter
@@ -15,13 +16,27 @@ from .record import Flight, Kept, Record, count_of
 MOST_AT_ONCE = 200
 
 
-class Feed:
-    """The entries of a record from the number `since` on, as far as a filter selects them."""
+T = TypeVar("T")
+Shown = Callable[[int, Kept], Iterator[tuple[int, T | None]]]
+"""Shows something kept, whose first entry has the given number: yields each entry's number and form, None if it is not selected."""
 
-    def __init__(self, record: Record, since: int, selects: Filter) -> None:
+
+def selected(record: Record, selects: Filter) -> Shown[Entry]:
+    """Returns the function that shows the entries that a filter selects as they are."""
+
+    def show(sequence: int, kept: Kept) -> Iterator[tuple[int, Entry | None]]:
+        return ((entry.sequence, entry if selects(entry) else None) for entry in record.resolved(sequence, kept))
+
+    return show
+
+
+class Feed(Generic[T]):
+    """The entries of a record from the number `since` on, in the form that `shown` gives them."""
+
+    def __init__(self, record: Record, since: int, shown: Shown[T]) -> None:
         self._record = record
         self._next = max(since, 1)
-        self._selects = selects
+        self._shown = shown
         self._in_flight: dict[int, Flight] = {}
 
     def missed(self) -> int:
@@ -30,8 +45,8 @@ class Feed:
         missed, self._next = max(0, first - self._next), max(first, self._next)
         return missed
 
-    def take(self) -> Iterator[Entry | None]:
-        """Yields the entries that are complete by now, and None for each that the filter does not select.
+    def take(self) -> Iterator[T | None]:
+        """Yields the entries that are complete by now, and None for each that is not selected.
 
         It may be left after each of them, so that other work gets a turn.
         """
@@ -43,13 +58,13 @@ class Feed:
             for sequence, each in kept:
                 yield from self._taken(sequence, each)
 
-    def _taken(self, sequence: int, kept: Kept) -> Iterator[Entry | None]:
+    def _taken(self, sequence: int, kept: Kept) -> Iterator[T | None]:
         since, self._next = self._next, sequence + count_of(kept)
         if isinstance(kept, Flight) and not kept.is_over:
             self._in_flight[sequence] = kept
         else:
             yield from self._selected(sequence, kept, since)
 
-    def _selected(self, sequence: int, kept: Kept, since: int = 0) -> Iterator[Entry | None]:
-        for entry in self._record.resolved(sequence, kept):
-            yield entry if entry.sequence >= since and self._selects(entry) else None
+    def _selected(self, sequence: int, kept: Kept, since: int = 0) -> Iterator[T | None]:
+        for number, form in self._shown(sequence, kept):
+            yield form if number >= since else None

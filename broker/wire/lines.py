@@ -40,7 +40,7 @@ class Lines:
 
     def missed(self, count: int) -> str:
         """Returns the line for entries that were dropped before they could be shown."""
-        return self._painted(YELLOW, f"... {count} entries missed, because they were not read in time")
+        return self._painted(YELLOW, f"... {count} entries are missing, because the record keeps only the latest ones")
 
     def _of_event(self, event: Event) -> str:
         place = [*([] if event.node is None else [f"node {event.node}"]), *([] if event.connection is None else [f"#{event.connection}"])]

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from .exchange import Entry
-from .feed import Feed
+from .feed import Feed, T
 from .record import Flight, Kept, Told, count_of
 
 SELECTED_PER_LOOK, MOST_SELECTED = 20, 200
@@ -19,13 +18,13 @@ EXAMINED_PER_LOOK, MOST_EXAMINED = 100, 1000
 in a burst after a time with fewer."""
 
 
-class SampledFeed(Feed):
+class SampledFeed(Feed[T]):
     """The latest entries of a record, of which `take` yields a sample."""
 
     _may_select, _may_examine = MOST_SELECTED, MOST_EXAMINED
     _left_out = 0
 
-    def take(self) -> Iterator[Entry | None]:
+    def take(self) -> Iterator[T | None]:
         self._may_select = min(self._may_select + SELECTED_PER_LOOK, MOST_SELECTED)
         self._may_examine = min(self._may_examine + EXAMINED_PER_LOOK, MOST_EXAMINED)
         return super().take()
@@ -35,7 +34,7 @@ class SampledFeed(Feed):
         left_out, self._left_out = self._left_out, 0
         return left_out
 
-    def _selected(self, sequence: int, kept: Kept, since: int = 0) -> Iterator[Entry | None]:
+    def _selected(self, sequence: int, kept: Kept, since: int = 0) -> Iterator[T | None]:
         taken = 0
         if self._has_room or _matters(kept):
             for entry in super()._selected(sequence, kept, since):

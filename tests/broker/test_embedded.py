@@ -179,3 +179,24 @@ def test_topic_options_take_effect() -> None:
     sizes = {name: (len(topic.partitions), len(topic.partitions[0].replica_nodes)) for name, topic in found.items()}
     assert sizes == {"a": (3, 2), "b": (2, 1), "c": (4, 2)}
     assert {entry.name: entry.value for entry in configs.configs} == {"cleanup.policy": "compact", "retention.ms": "5"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"settings": {3: 4}}, "the name of a setting must be a str, not 3"),
+        ({"data": 3}, "data must be str or PathLike, not 3"),
+        ({"data": ["a", 3]}, "data must be str or PathLike, not 3"),
+        ({"seed": "a"}, "seed must be int, not 'a'"),
+        ({"seed": True}, "seed must be int, not True"),
+        ({"features": [1]}, r"features must be Mapping, not \[1\]"),
+        ({"features": {"share.version": "0"}}, "features: the level of share.version must be int, not '0'"),
+        ({"control": 9099}, "control must be str, not 9099"),
+        ({"control": "127.0.0.1:0", "control_token": 3}, "control_token must be str, not 3"),
+        ({"capture": 3}, "capture must be str or PathLike, not 3"),
+        ({"capturee": "a"}, r"Cluster\(\) got an unexpected keyword argument 'capturee'; did you mean 'capture'\?"),
+    ],
+)
+def test_argument_of_a_wrong_type_is_named(arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(TypeError, match=message):
+        Cluster(**arguments)

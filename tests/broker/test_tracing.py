@@ -48,7 +48,7 @@ def test_slow_reader_delays_only_itself() -> None:
     asyncio.run(run())
     lines = "".join(written).splitlines()
     assert lines[0].endswith("control: first")
-    assert lines[1] == "... 80 entries missed, because they were not read in time"
+    assert lines[1] == "... 80 entries are missing, because the record keeps only the latest ones"
     assert [line.rpartition(" ")[2] for line in lines[2:]] == [str(number) for number in range(80, 100)]
 
 

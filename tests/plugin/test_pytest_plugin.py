@@ -13,7 +13,7 @@ pytestmark = [pytest.mark.sockets]
 
 
 def test_examples_of_the_page_pass(pytester: pytest.Pytester) -> None:
-    run(pytester, "\n".join(block for block in blocks("python") if block != FAILS)).assert_outcomes(passed=6)
+    run(pytester, "\n".join(block for block in blocks("python") if block != FAILS)).assert_outcomes(passed=7)
 
 
 def test_failing_example_of_the_page_has_its_listing(pytester: pytest.Pytester) -> None:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
+from math import inf
 
-from odradek.storage.compaction_schedule import CompactionLimits, Dirty, dirty_part
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from odradek.storage.compaction_schedule import CompactionLimits, Dirty, dirty_part, next_due_ms
 from odradek.storage.log import Log
 from odradek.storage.virtual_segments import VirtualSegments
 from tests.storage.batches import make_batch
@@ -63,3 +67,32 @@ def test_dirty_part_is_due_after_max_lag() -> None:
     assert part(log, limits, cleaned_until=6) == Dirty(6, 9, False)
     assert part(log, limits._replace(max_lag_ms=500), cleaned_until=6) == Dirty(6, 9, False)
     assert part(log, limits._replace(max_lag_ms=499), cleaned_until=6) == Dirty(6, 9, True)
+
+
+@given(
+    timestamps=st.lists(st.sampled_from([-1, NOW - 900, NOW - 500, NOW - 7, NOW, NOW + 40]), min_size=1, max_size=16),
+    limits=st.builds(
+        CompactionLimits,
+        min_dirty_ratio=st.sampled_from([0.0, 0.5, 1.0]),
+        min_lag_ms=st.sampled_from([0, 1, 300]),
+        max_lag_ms=st.sampled_from([200, 1000, 1 << 62]),
+        segment_bytes=st.just(300),
+        segment_ms=st.just(1 << 40),
+    ),
+    cleaned_until=st.integers(0, 16),
+    stable_end=st.integers(0, 16),
+)
+def test_next_due_is_the_first_time_at_which_compaction_is_due(
+    timestamps: list[int], limits: CompactionLimits, cleaned_until: int, stable_end: int
+) -> None:
+    log, segments = log_of(*timestamps), VirtualSegments()
+    bounds = min(cleaned_until, log.end_offset), min(stable_end, log.end_offset)
+
+    def is_due(now_ms: int) -> bool:
+        dirty = dirty_part(log, segments, limits, *bounds, now_ms)
+        return dirty is not None and dirty.due
+
+    due_ms = next_due_ms(log, segments, limits, *bounds, NOW)
+    moments = {*range(NOW, NOW + 12), NOW + 100, NOW + 292, NOW + 293, NOW + 300, NOW + 340, NOW + 5000}
+    for now_ms in moments | (set() if due_ms == inf else {max(NOW, int(due_ms) - 1), int(due_ms)}):
+        assert is_due(now_ms) == (now_ms >= due_ms), now_ms

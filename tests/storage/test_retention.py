@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from math import inf
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from odradek.storage.log import Log
-from odradek.storage.retention import Retention, UntimedAppends, deletable_before
+from odradek.storage.retention import Retention, UntimedAppends, deletable_before, next_deletion_ms
 from odradek.storage.virtual_segments import VirtualSegments
 from tests.storage.batches import make_batch
 
@@ -110,3 +114,26 @@ def test_deletable_log_start_within_segment() -> None:
     log.delete_before(2)
     assert deletable_before(log, segments, limits, untimed, 7, NOW) == 3
     assert deletable_before(log, segments, limits._replace(retention_bytes=401), untimed, 7, NOW) == 2
+
+
+@given(
+    timestamps=st.lists(st.sampled_from([-1, 0, NOW - 500, NOW - 7, NOW]), min_size=1, max_size=12),
+    retention_ms=st.sampled_from([NO_LIMIT, 0, 1, 600]),
+    retention_bytes=st.sampled_from([NO_LIMIT, 0, 250, 400, 1200]),
+    start=st.integers(0, 12),
+    high_watermark=st.integers(0, 12),
+)
+def test_next_deletion_is_the_first_time_with_deletable_records(
+    timestamps: list[int], retention_ms: int, retention_bytes: int, start: int, high_watermark: int
+) -> None:
+    log, untimed = log_of(*timestamps), UntimedAppends()
+    untimed.note(0, NOW - 300)
+    log.delete_before(start)
+    limits = Retention(retention_ms, retention_bytes, segment_bytes=300, segment_ms=1 << 40)
+    segments, high_watermark = VirtualSegments(), min(high_watermark, log.end_offset)
+    due_ms = next_deletion_ms(log, segments, limits, untimed, high_watermark)
+    for now_ms in {NOW - 301, NOW - 300, NOW - 8, NOW, NOW + 1, NOW + 2, NOW + 300, NOW + 301, NOW + 601, NOW + 5000} | (
+        set() if due_ms in (0, inf) else {int(due_ms) - 1, int(due_ms)}
+    ):
+        deletes = deletable_before(log, segments, limits, untimed, high_watermark, now_ms) > log.start_offset
+        assert deletes == (now_ms >= due_ms), now_ms

@@ -35,14 +35,18 @@ from odradek import (
     TopicRecord,
     Wire,
     __version__,
+    assert_committed,
     assert_records,
     formats,
     record,
 )
 from odradek.plugin import (
+    AsyncKafkaClusters,
     AsyncKafkaFaults,
     AsyncKafkaWire,
     KafkaClientLeftOpenWarning,
+    KafkaClusters,
+    KafkaClusterStoppedWarning,
     KafkaFaults,
     KafkaTestMixin,
     KafkaWire,
@@ -77,6 +81,7 @@ def construction() -> None:
         assert_type(loaded, Cluster)
     assert_type(cluster.start(), Cluster)
     assert_type(cluster.bootstrap_servers, str)
+    assert_type(cluster.is_running, bool)
     assert_type(cluster.control, str | None)
     assert_type(cluster.tls.ca_file, str)
     assert_type(cluster.client_config("java", user="alice", mechanism="PLAIN"), dict[str, Any])
@@ -113,7 +118,9 @@ def groups_and_clients(cluster: Cluster) -> None:
     assert_type(billing.committed, dict[tuple[str, int], int])
     assert_type(billing.members[0].assignment, dict[str, list[int]])
     assert_type(billing.offsets[0].committed, int | None)
-    assert_type(billing.wait_until_stable(members=2, timeout_s=1).lag, int)
+    assert_type(billing.wait_until_stable(members=2, timeout_s=1).lag, int | None)
+    billing.wait_for(topic="orders", partition=0, committed=3, lag=0)
+    assert_committed(billing, "orders", 3, partition=0)
     assert_type(billing.info().state, str)
     assert_type(cluster.groups()[0].group_id, str)
     cluster.show_group("billing")
@@ -167,6 +174,8 @@ def faults(cluster: Cluster, kafka_faults: KafkaFaults) -> None:
     cluster.disk_full(1)
     cluster.not_enough_replicas("orders")
     cluster.rolling_restart(5)
+    cluster.outage(5)
+    assert_type((cluster.crash_client("billing-1").connections, cluster.crash_client("billing-1").groups), tuple[int, list[str]])
     assert_type(cluster.list_faults()[0].hits, int)
     assert_type(cluster.wait_for_fault(1, hits=1, timeout_s=1).options, str)
     assert_type(cluster.remove_fault(1).removed, bool)
@@ -241,6 +250,7 @@ async def asynchronous(given: AsyncCluster) -> None:
         assert_type(other, AsyncCluster)
     assert_type(AsyncCluster.load("state"), AsyncCluster)
     assert_type(await given.start(), AsyncCluster)
+    assert_type(given.is_running, bool)
     assert_type((given.bootstrap_servers, given.control, given.tls.ca_file), tuple[str, str | None, str])
     assert_type(given.client_config("spark"), dict[str, Any])
     await given.create_topic("orders", 2)
@@ -256,7 +266,8 @@ async def asynchronous(given: AsyncCluster) -> None:
     assert_type([*await orders.records(), *await orders.wait_for(1)], list[TopicRecord])
     billing = given.group("billing")
     assert_type(billing, AsyncGroup)
-    assert_type([(await billing).lag, (await billing.info()).lag, (await billing.wait_until_stable(1)).lag], list[int])
+    assert_type([(await billing).lag, (await billing.info()).lag, (await billing.wait_until_stable(1)).lag], list[int | None])
+    assert_committed(await billing.wait_for(lag=0), "orders", 3)
     assert_type((await given.groups())[0].state, str)
     await given.show_group("billing")
     await given.wait_for_group("billing", members=1)
@@ -316,6 +327,8 @@ async def asynchronous_faults(given: AsyncCluster, kafka_faults: AsyncKafkaFault
     assert_type(await given.leader_election("orders", takes=timedelta(seconds=1)), AsyncFaultHandle)
     assert_type(await given.coordinator_moves("billing"), AsyncFaultHandle)
     await given.rolling_restart(1)
+    await given.outage(1)
+    assert_type((await given.crash_client("billing-1")).groups, list[str])
     assert_type(given.faults, list[AsyncFaultHandle])
     assert_type((await given.list_faults())[0].fault, int)
     await given.wait_for_fault(1)
@@ -328,6 +341,12 @@ async def asynchronous_faults(given: AsyncCluster, kafka_faults: AsyncKafkaFault
         assert_type(await adding, AsyncFaultHandle)
     await kafka_faults.leader_election("orders", takes=1)
     assert_type((await kafka_faults.all())[0].hits, int)
+
+
+async def named_clusters(kafka_clusters: KafkaClusters, async_kafka_clusters: AsyncKafkaClusters) -> None:
+    with pytest.warns(KafkaClusterStoppedWarning):
+        assert_type(kafka_clusters["mirror"], Cluster)
+        assert_type(async_kafka_clusters["mirror"], AsyncCluster)
 
 
 async def asynchronous_wire(given: AsyncCluster, kafka_wire: AsyncKafkaWire) -> None:

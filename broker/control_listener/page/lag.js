@@ -1,11 +1,13 @@
 // The lag of all groups over time, as far as this page has seen it.
 
+import { count } from "./text.js";
+
 const LONGEST = 600;
 const histories = new Map();
 
 /** Adds the present lag of the groups that an answer of the cluster describes. */
 export function remember(groups, at = Date.now()) {
-  for (const group of groups) {
+  for (const group of groups.filter((each) => each.lag !== null)) {
     if (!histories.has(group.group_id)) histories.set(group.group_id, []);
     const points = histories.get(group.group_id);
     const [before, last] = points.slice(-2);
@@ -17,4 +19,9 @@ export function remember(groups, at = Date.now()) {
 
 export function historyOf(groupId) {
   return histories.get(groupId) ?? [];
+}
+
+/** Returns a lag as text. It is null while the group has no subscription and no committed offset. */
+export function lagText(lag) {
+  return lag === null ? "unknown" : count(lag);
 }

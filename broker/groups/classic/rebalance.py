@@ -97,6 +97,11 @@ class RebalancingGroup:
         """Returns whether members of the current generation subscribe to a topic; True if their subscriptions are malformed."""
         return self.protocol_type == CONSUMER_PROTOCOL_TYPE if self._subscribed is None else topic in self._subscribed
 
+    @property
+    def subscribed_topics(self) -> frozenset[str]:
+        """The topics to which members of the current generation subscribe; none if their subscriptions are malformed."""
+        return self._subscribed or frozenset()
+
     def check_member(self, member_id: str, group_instance_id: str | None) -> ErrorCode:
         """Returns UNKNOWN_MEMBER_ID, or FENCED_INSTANCE_ID if the instance id belongs to another member id now."""
         known_id = member_id if group_instance_id is None else self.members.static_id(group_instance_id)

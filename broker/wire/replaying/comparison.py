@@ -1,7 +1,8 @@
 """Compares a response of a capture with the one that a broker has given now, field by field.
 
 Ids that the broker has chosen are equal if they stand for each other (`ids.py`). Times, addresses and numbers that depend on the cluster
-are not compared, and records are compared without their timestamps and compression.
+are not compared, and records are compared without their timestamps and compression. Items of a list are compared with those that have the
+same name or id, wherever they are (`pairs.py`).
 """
 
 from __future__ import annotations
@@ -12,7 +13,8 @@ from typing import Any
 from ....protocol.errors import ErrorCode
 from ....protocol.records import batches
 from ....protocol.schema import Message, ProtocolError, Spec, specs
-from .ids import Ids, kind_of
+from .ids import Ids
+from .pairs import kind_of, paired
 
 NOT_COMPARED = {
     *("throttle_time_ms", "log_append_time_ms", "session_lifetime_ms", "transaction_start_time_ms", "last_timestamp"),  # times
@@ -48,8 +50,8 @@ def _of_field(spec: Spec, before: Any, now: Any, version: int, ids: Ids, path: s
         if len(before) != len(now):
             yield f"{path}: {len(before)} items were recorded, now {len(now)}"
         item = spec._replace(array=False)
-        for number, pair in enumerate(zip(before, now, strict=False)):
-            yield from _of_field(item, *pair, version, ids, f"{path}[{number}]")
+        for number, one, other in paired(item, before, now, ids.live):
+            yield from _of_field(item, one, other, version, ids, f"{path}[{number}]")
     elif isinstance(spec.kind, type):
         yield from _differences(before, now, version, ids, f"{path}.")
     elif not _same(spec, before, now, ids):
@@ -78,6 +80,6 @@ def _shown(spec: Spec, value: Any) -> str:
         return ErrorCode(value).name if known else str(value)
     if spec.kind == "records" and value is not None:
         contents = _contents(value)
-        return f"{len(contents)} records" if isinstance(contents, list) else f"{len(bytes(value))} bytes"
+        return f"{len(contents)} record{'s' * (len(contents) != 1)}" if isinstance(contents, list) else f"{len(bytes(value))} bytes"
     text = repr(value)
     return text if len(text) <= MOST_CHARACTERS else f"{text[:MOST_CHARACTERS]}..."

@@ -9,16 +9,8 @@ from typing import Any
 
 from ....protocol.records import MAGIC_POSITION, first_batch_size, write_crc
 from ....protocol.schema import ZERO_UUID, ProtocolError, Spec, specs
+from .pairs import kind_of, paired
 
-KINDS = {
-    "client_instance_id": "client instance",
-    "leader": "member",
-    "member_id": "member",
-    "producer_id": "producer",
-    "session_id": "session",
-    "topic_id": "topic",
-}
-"""The fields that contain such an id, and the kind of the id. `leader` is that of JoinGroup; elsewhere leaders are numbers of nodes."""
 _NONE: dict[str, Any] = {"client instance": ZERO_UUID, "member": "", "producer": -1, "session": 0, "topic": ZERO_UUID}
 """The values that stand for no id, by kind."""
 PRODUCER_ID = slice(43, 51)
@@ -39,8 +31,9 @@ class Ids:
                 if before not in (None, _NONE[kind]) and now not in (None, _NONE[kind]):
                     self._known[kind, before] = now
             elif isinstance(spec.kind, type) and before is not None and now is not None:
-                for pair in zip(before, now, strict=False) if spec.array else ((before, now),):
-                    self.learn(*pair)
+                pairs = paired(spec, before, now, self.live) if spec.array else [(0, before, now)]
+                for _, one, other in pairs:
+                    self.learn(one, other)
 
     def live(self, kind: str, recorded: Any) -> Any:
         """Returns the id that stands for one of the capture; the same if it is not known, because the client has chosen it."""
@@ -74,10 +67,3 @@ class Ids:
         except ProtocolError:
             pass
         return records
-
-
-def kind_of(spec: Spec) -> str | None:
-    """Returns the kind of the id in a field, None if it is no such id."""
-    if spec.array or isinstance(spec.kind, type) or (spec.name == "leader" and spec.kind != "str"):
-        return None
-    return KINDS.get(spec.name)

@@ -16,6 +16,7 @@ def test_end_offset_counts_nodes_changes_and_idle_intervals() -> None:
     assert metadata_log.end_offset == 8
     timers.advance(2100)
     assert metadata_log.end_offset == 10
+    assert metadata_log.changes == 8
 
 
 def test_end_offset_without_idle_interval_ignores_time() -> None:

@@ -80,6 +80,7 @@ def test_place_replicas_varies_the_followers_of_a_leader() -> None:
     ("count", "factor", "running", "code"),
     [
         (0, 1, [1], ErrorCode.INVALID_PARTITIONS),
+        (10_001, 1, [1], ErrorCode.POLICY_VIOLATION),
         (1, 0, [1], ErrorCode.INVALID_REPLICATION_FACTOR),
         (1, 3, [1], ErrorCode.INVALID_REPLICATION_FACTOR),
         (1, 1, [], ErrorCode.INVALID_REPLICATION_FACTOR),

@@ -51,6 +51,12 @@ def test_check_topics_with_invalid_names_raises(names: list[str], message: str) 
         check_topics([TopicSpec(name, 1, 1) for name in names], nodes=1)
 
 
+def test_check_topics_with_too_many_partitions_raises() -> None:
+    check_topics([TopicSpec("a", 10_000), TopicSpec("b", 10_000)], nodes=1)
+    with pytest.raises(InvalidConfig, match="topic b: partitions must be at most 10000, as in one request to Kafka, not 10001"):
+        check_topics([TopicSpec("a", 10_000), TopicSpec("b", 10_001)], nodes=1)
+
+
 def test_check_topics_with_too_many_replicas_raises() -> None:
     check_topics([TopicSpec("a", 1, 2)], nodes=2)
     with pytest.raises(InvalidConfig, match="replication factor 3 exceeds the number of nodes"):

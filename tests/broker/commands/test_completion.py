@@ -136,4 +136,4 @@ def test_missing_package_is_one_line(console: Console, monkeypatch: pytest.Monke
 def test_unknown_shell_is_a_usage_error(console: Console) -> None:
     result = console.run("completion", "csh")
     assert (result.code, result.output) == (2, "")
-    assert "invalid choice: 'csh' (choose from 'bash', 'zsh', 'fish')" in result.errors
+    assert "unknown value 'csh'; did you mean" in result.errors

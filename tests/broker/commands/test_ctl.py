@@ -58,7 +58,7 @@ def test_commands_change_the_cluster(cluster: Cluster, run: Run) -> None:
     positions = run("record", "produce", "orders", "a", '{"key": "k", "value": {"base64": "/w=="}}', "--partition", "1")
     assert positions.output == "PARTITION  OFFSET\n1          0\n1          1\n"
     assert [(record.key, record.value) for record in cluster.records("orders")] == [(None, b"a"), (b"k", b"\xff")]
-    assert run("clock", "advance", "10m").output.startswith("now    2")
+    assert run("clock", "advance", "10m").output.startswith("now        2")
 
 
 def test_arguments_after_two_hyphens_are_values(cluster: Cluster, run: Run) -> None:
@@ -100,9 +100,10 @@ def test_mistake_in_the_call_exits_with_two(run: Run, command: str, message: str
     assert errors.count("\n") == 1
 
 
-def test_command_without_an_address_exits_with_two(run: Run) -> None:
-    message = "odradek ctl: give the address of the cluster with --control HOST:PORT or ODRADEK_CONTROL\n"
-    assert run("clock", "show", environ={}) == (2, "", message)
+def test_command_without_an_address_asks_the_default_one(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("odradek.broker.commands.options.DEFAULT_CONTROL", "127.0.0.1:2")
+    code, _, errors = run("clock", "show", environ={})
+    assert (code, errors.partition(": ")[2].partition(":2")[0]) == (1, "no control listener answers at 127.0.0.1")
 
 
 def test_wait_that_times_out_exits_with_one(run: Run) -> None:

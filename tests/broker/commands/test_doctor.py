@@ -68,12 +68,13 @@ def test_mistake_is_reported_with_exit_code_1(cluster: Cluster, run: Run, monkey
 @pytest.mark.parametrize(
     ("arguments", "error"),
     [
-        ((), "odradek: give a capture file, or the address of the cluster with --control HOST:PORT or ODRADEK_CONTROL"),
+        ((), "odradek: no control listener answers at 127.0.0.1:2"),
         (("--control", "nowhere"), "odradek: invalid address 'nowhere': use HOST:PORT"),
         (("--control", "127.0.0.1:1"), "odradek: no control listener answers at 127.0.0.1:1"),
     ],
 )
-def test_mistake_in_the_call_has_exit_code_2(run: Run, arguments: tuple[str, ...], error: str) -> None:
+def test_mistake_in_the_call_has_exit_code_2(run: Run, arguments: tuple[str, ...], error: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("odradek.broker.commands.options.DEFAULT_CONTROL", "127.0.0.1:2")
     code, output, errors = run(*arguments)
     assert (code, output) == (2, "")
     assert errors.startswith(error)

@@ -73,7 +73,7 @@ def test_dump_of_an_unknown_topic_fails(cluster: Cluster, capsys: pytest.Capture
 @pytest.mark.parametrize(
     ("argv", "code", "message"),
     [
-        ([], 2, "give the address of the cluster's control listener with --control HOST:PORT or ODRADEK_CONTROL"),
+        ([], 1, "no control listener answers at 127.0.0.1:2"),
         (["--control", "nowhere"], 2, "invalid address 'nowhere'"),
         (["--control", "127.0.0.1:1"], 1, "no control listener answers at 127.0.0.1:1"),
         (["--control", "127.0.0.1:1", "--format", "csv"], 2, "CSV has no column for the topic on standard output"),
@@ -83,6 +83,7 @@ def test_dump_that_cannot_begin_says_why(
     argv: list[str], code: int, message: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("ODRADEK_CONTROL", raising=False)
+    monkeypatch.setattr("odradek.broker.commands.options.DEFAULT_CONTROL", "127.0.0.1:2")
     assert main(["dump", *argv]) == code
     assert message in capsys.readouterr().err
 

@@ -53,21 +53,29 @@ def test_serve_writes_a_capture_to_a_pipe() -> None:
 def test_serve_continues_when_the_disk_is_full() -> None:
     if not Path("/dev/full").exists():
         pytest.skip("the system has no /dev/full")
-    with running(["--nodes", "1", "--port", "0", "--capture", "/dev/full"]) as process:
-        with connect(bootstrap_servers(process)) as client:
+    options = ["serve", "--nodes", "1", "--port", "0", "--capture", "-"]
+    with (
+        Path("/dev/full").open("wb") as full,
+        subprocess.Popen([*COMMAND, *options], env=CLEAN, stdout=full, stderr=subprocess.PIPE, text=True) as process,
+    ):
+        assert process.stderr is not None
+        log = ""
+        while not (line := process.stderr.readline()).startswith("bootstrap.servers="):
+            log += line
+        with connect(line.strip().partition("=")[2]) as client:
             for _ in range(3):
                 ask(client, METADATA, 9, ALL)
         process.send_signal(signal.SIGTERM)
-        _, log = process.communicate(timeout=30)
-    assert log.count("/dev/full") == 1
-    assert "the capture /dev/full has ended: No space left on device; the brokers continue" in log
+        log += process.stderr.read()
+    assert log.count("the capture - has ended: No space left on device; the brokers continue") == 1
 
 
-def test_serve_refuses_a_file_that_cannot_be_written() -> None:
-    with running(["--port", "0", "--capture", "/no/such/folder/a.pcapng"]) as process:
-        _, log = process.communicate(timeout=30)
-        assert process.returncode == 2
-    assert "odradek: /no/such/folder/a.pcapng: No such file or directory" in log
+def test_serve_refuses_a_file_that_cannot_be_written(tmp_path: Path) -> None:
+    for path, problem in (("/no/such/folder/a.pcapng", "No such file or directory"), (str(tmp_path), "it is a folder")):
+        with running(["--port", "0", "--capture", path]) as process:
+            _, log = process.communicate(timeout=30)
+            assert process.returncode == 2
+        assert f"odradek: {path}: {problem}" in log
 
 
 @pytest.mark.parametrize(

@@ -6,14 +6,17 @@ import json
 import re
 import signal
 import subprocess
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from queue import Queue
+from typing import Any
 
 import pytest
 
 from odradek import Cluster
 from odradek.broker import cli
-from odradek.broker.commands.trace_client import Missed, NoStream, entries_of
+from odradek.broker.commands.trace_client import Missed, NoStream, entries_of, interruptible
 from odradek.broker.wire.exchange import Exchange
 from odradek.broker.wire.json_form import json_of_entry
 from odradek.protocol.messages.metadata import METADATA, MetadataRequest
@@ -157,3 +160,26 @@ def test_events_of_a_stream_become_entries() -> None:
 def test_other_stream_is_refused(line: bytes) -> None:
     with pytest.raises(NoStream, match="the answer is no control listener's"):
         list(entries_of([line]))
+
+
+def test_signal_before_a_wait_ends_the_trace_soon() -> None:
+    """A handler whose exception comes from the first wait that returns stands for a signal that came immediately before that wait."""
+    may_end, waits = threading.Event(), 0
+
+    def lines() -> Iterator[bytes]:
+        yield b"data: {}"
+        may_end.wait()
+
+    def pending(queue: Any, timeout: float) -> Any:
+        nonlocal waits
+        waits += 1
+        if waits > 1:
+            raise KeyboardInterrupt
+        return got(queue, timeout=timeout)
+
+    got = Queue.get
+    found = interruptible(lines(), may_end.set)
+    with pytest.MonkeyPatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        patched.setattr(Queue, "get", pending)
+        list(found)
+    assert may_end.is_set()

@@ -53,7 +53,7 @@ def test_trace_draws_what_it_has_seen_until_ctrl_c(monkeypatch: pytest.MonkeyPat
     assert cli.main(["trace", "--format", "mermaid"]) == 0
     captured = capsys.readouterr()
     assert captured.out == FORMATS["mermaid"](story())
-    assert captured.err == "odradek trace: 7 entries are missing, because they were not read in time\n"
+    assert captured.err == "odradek trace: 7 entries are missing, because the record keeps only the latest ones\n"
 
 
 def test_format_with_options_of_lines_is_refused(capsys: pytest.CaptureFixture[str]) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from odradek.broker.control_listener.access import Access, is_loopback
+from odradek.broker.control_listener.access import Access
 from odradek.broker.control_listener.problems import Problem
 
 LOCAL = Access("127.0.0.1", None)
@@ -98,11 +98,3 @@ def test_refusal_without_token_names_the_scheme() -> None:
     with pytest.raises(Problem, match="Authorization: Bearer") as raised:
         Access("127.0.0.1", "secret").check({"host": "localhost"}, public=False)
     assert raised.value.headers == {"WWW-Authenticate": 'Bearer realm="odradek"'}
-
-
-@pytest.mark.parametrize(
-    ("host", "expected"),
-    [("127.0.0.1", True), ("127.9.9.9", True), ("::1", True), ("localhost", True), ("0.0.0.0", False), ("kafka", False)],
-)
-def test_loopback_addresses_are_recognised(host: str, expected: bool) -> None:
-    assert is_loopback(host) is expected

@@ -14,8 +14,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from odradek import Cluster
+from odradek.broker.control_errors import InvalidControl
 from odradek.broker.control_interface.examples import example_of
 from odradek.broker.control_interface.signatures import parameters_of
+from odradek.broker.control_listener import routes
+from odradek.broker.control_listener.problems import Problem
+from odradek.broker.control_listener.requests import Request
 from odradek.broker.control_listener.routes import path_of
 from odradek.broker.controls import cluster_controls  # noqa: F401  (declares the controls)
 from odradek.broker.controls.declaration import CONTROLS, Control
@@ -105,3 +109,18 @@ def test_any_arguments_are_answered(declared: Control, data: st.DataObject, conn
     if arguments.get("node") in (1, 2):
         arguments["node"] = 7
     assert call(connection, declared, arguments).status in (200, 204, 400, 409, 504)
+
+
+def test_body_of_too_many_values_is_refused_before_decoding(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(routes, "parsed", lambda *arguments: pytest.fail("the body was decoded"))
+    request = Request("POST", "/clock/run", {"content-type": "application/json"}, True, b'{"a": [' + b"[]," * 200_000 + b"[]]}")
+    with pytest.raises(Problem) as refused:
+        routes.arguments_of(CONTROLS["clock", "run"], request)
+    assert (refused.value.status, refused.value.detail) == (413, "the body has more than 200000 values; send them in several requests")
+
+
+def test_separators_within_texts_are_no_values() -> None:
+    body = json.dumps({"speed": 2, "name": ",[{" * 200_000 + '"'}).encode()
+    request = Request("POST", "/clock/run", {"content-type": "application/json"}, True, body)
+    with pytest.raises(InvalidControl, match="name"):
+        routes.arguments_of(CONTROLS["clock", "run"], request)

@@ -251,7 +251,7 @@ class Waiter:
 @pytest.fixture
 def waiter(monkeypatch: pytest.MonkeyPatch) -> Waiter:
     waiter = Waiter()
-    for words in ("record wait", "clock freeze"):
+    for words in ("record wait", "clock freeze", "clock advance"):
         replaced(monkeypatch, words, waiter.wait)
     return waiter
 
@@ -262,6 +262,7 @@ def reset(client: socket.socket) -> None:
 
 
 WAIT = b"GET /record/wait?topic=t&n=1 HTTP/1.1\r\nHost: localhost\r\n\r\n"
+ADVANCE = b"POST /clock/advance HTTP/1.1\r\nHost: localhost\r\n\r\n"
 CHANGE = b"POST /clock/freeze HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
 
@@ -280,9 +281,12 @@ ENDINGS = {"half": lambda client: client.shutdown(socket.SHUT_WR), "closed": soc
 
 
 @pytest.mark.parametrize("ending", ENDINGS.values(), ids=ENDINGS)
-def test_ended_connection_cancels_a_wait(address: str, waiter: Waiter, ending: Callable[[socket.socket], None]) -> None:
+@pytest.mark.parametrize("request_bytes", [WAIT, ADVANCE], ids=["wait", "advance"])
+def test_ended_connection_cancels_what_may_stop(
+    address: str, waiter: Waiter, request_bytes: bytes, ending: Callable[[socket.socket], None]
+) -> None:
     with connected(address) as client:
-        client.sendall(WAIT)
+        client.sendall(request_bytes)
         assert waiter.started.wait(10)
         ending(client)
         assert waiter.ended.wait(10)
@@ -415,13 +419,66 @@ def end_of(client: Any) -> bool:
         return True
 
 
-def test_connections_above_the_limit_are_closed(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_connection_above_the_limit_replaces_the_idlest(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(control_listener, "MAX_CONNECTIONS", 2)
     with closing(HTTPConnection(address)) as first, closing(HTTPConnection(address)) as second:
-        assert ask_on(first, "GET", "/clock/show").status == ask_on(second, "GET", "/clock/show").status == 200
-        with connected(address) as third:
-            assert end_of(third)
-        assert ask_on(first, "GET", "/clock/show").status == 200
+        for client in (first, second, first):
+            assert ask_on(client, "GET", "/clock/show").status == 200
+        with closing(HTTPConnection(address)) as third:
+            assert ask_on(third, "GET", "/clock/show").status == 200
+            assert end_of(second.sock)
+            assert ask_on(first, "GET", "/clock/show").status == 200
+
+
+def test_connection_above_the_limit_is_closed_if_all_are_busy(address: str, waiter: Waiter, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(control_listener, "MAX_CONNECTIONS", 1)
+    with connected(address) as busy:
+        busy.sendall(CHANGE)
+        assert waiter.started.wait(10)
+        with connected(address) as other:
+            assert end_of(other)
+        waiter.release()
+        assert busy.recv(100).startswith(b"HTTP/1.1 ")
+
+
+def test_stream_is_replaced_by_a_connection_above_the_limit(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(control_listener, "MAX_CONNECTIONS", 1)
+    with connected(address) as reader:
+        reader.sendall(b"GET /wire/stream HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        assert reader.recv(100).startswith(b"HTTP/1.1 200")
+        assert get(address, "/clock/show").status == 200
+        assert read_all(reader) is not None
+
+
+def begin_body(address: str, sent_bytes: int, length: int = 100_000) -> socket.socket:
+    """Begins a request with a body, and returns when the listener has read the part that was sent."""
+    client = connected(address)
+    head = f"POST /clock/freeze HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\r\n"
+    client.sendall(head.encode() + b" " * sent_bytes)
+    return client
+
+
+def test_incomplete_bodies_make_room_for_others(cluster: Cluster, address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(control_listener, "MAX_BODIES_BYTES", 200_000)
+    with begin_body(address, 90_000) as first:
+        assert get(address, "/clock/show").status == 200
+        with begin_body(address, 90_000) as second, begin_body(address, 90_000) as third:
+            assert end_of(first)
+            for client in (second, third):
+                client.sendall(b" " * 9_998 + b"{}")
+                assert client.recv(100).startswith(b"HTTP/1.1 200")
+    assert post(address, "/clock/run").status == 200
+
+
+def test_body_beyond_those_of_busy_requests_is_refused(address: str, waiter: Waiter, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(control_listener, "MAX_BODIES_BYTES", 150_000)
+    with begin_body(address, 99_998) as busy:
+        busy.sendall(b"{}")
+        assert waiter.started.wait(10)
+        with begin_body(address, 90_000) as other:
+            assert other.recv(100).startswith(b"HTTP/1.1 503")
+        waiter.release()
+        assert busy.recv(100).startswith(b"HTTP/1.1 ")
 
 
 def test_client_that_does_not_read_is_closed(cluster: Cluster, address: str, monkeypatch: pytest.MonkeyPatch) -> None:

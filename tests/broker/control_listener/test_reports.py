@@ -10,7 +10,6 @@ import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 
 from odradek import Cluster
-from odradek.broker.metrics.openmetrics import CONTENT_TYPE
 from tests.broker.control_listener.http_requests import get
 from tests.broker.metrics.expositions import Labels, labelled, parsed
 
@@ -31,9 +30,15 @@ def asked(cluster: Cluster, path: str, **headers: str) -> tuple[int, str, str]:
 
 
 def metrics(cluster: Cluster) -> dict[str, dict[Labels, float]]:
-    status, media_type, text = asked(cluster, "/metrics", Authorization="Bearer secret")
-    assert (status, media_type) == (200, CONTENT_TYPE)
+    status, media_type, text = asked(cluster, "/metrics", Authorization="Bearer secret", Accept="application/openmetrics-text")
+    assert (status, media_type) == (200, "application/openmetrics-text; version=1.0.0; charset=utf-8")
     return parsed(text)
+
+
+def test_metrics_are_classic_text_without_another_choice(cluster: Cluster) -> None:
+    status, media_type, text = asked(cluster, "/metrics", Authorization="Bearer secret")
+    assert (status, media_type) == (200, "text/plain; version=0.0.4; charset=utf-8")
+    assert "\n# TYPE kafka_brokers gauge\nkafka_brokers 2\n" in text
 
 
 def test_metrics_agree_with_what_clients_see(cluster: Cluster) -> None:

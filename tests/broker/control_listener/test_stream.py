@@ -14,6 +14,7 @@ import pytest
 from odradek import Cluster
 from odradek.broker.control_listener import connection as control_connection
 from odradek.broker.control_listener import stream
+from odradek.broker.wire.json_form import json_of_entry
 from odradek.protocol.frame import encode_request
 from odradek.protocol.messages.metadata import METADATA, MetadataRequest
 from odradek.protocol.messages.produce import PRODUCE
@@ -174,3 +175,19 @@ def ask_raw(client: socket.socket, frame: bytes) -> bytes:
     client.sendall(frame)
     length = read_exactly(client, 4)
     return length + read_exactly(client, int.from_bytes(length, "big"))
+
+
+def test_readers_with_the_same_parameters_share_the_texts(cluster: Cluster, client: socket.socket, monkeypatch: pytest.MonkeyPatch) -> None:
+    rendered: list[int] = []
+
+    def counted(entry: Any, **options: bool) -> Any:
+        rendered.append(entry.sequence)
+        return json_of_entry(entry, **options)
+
+    monkeypatch.setattr(stream, "json_of_entry", counted)
+    followed = [opened(cluster, "since=0&filter=api%3DProduce") for _ in range(5)]
+    a_produce(client)
+    assert len({next(sent)[0] for _, sent in followed}) == 1
+    assert len(rendered) == 1
+    for response, _ in followed:
+        response.close()

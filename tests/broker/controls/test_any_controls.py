@@ -7,6 +7,7 @@ without a line here. Some arguments are refused, which must leave the cluster as
 from __future__ import annotations
 
 import inspect
+import socket
 import time
 import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -24,6 +25,8 @@ from confluent_kafka.cimpl import NewTopic
 from odradek import Cluster
 from odradek.broker.control_errors import ControlError
 from odradek.broker.controls.declaration import CONTROLS, Control
+from odradek.protocol.messages.api_versions import API_VERSIONS, ApiVersionsRequest
+from tests.broker.network.test_server import ask, connect
 
 pytestmark = [pytest.mark.sockets, pytest.mark.clients]
 
@@ -32,6 +35,8 @@ SEQUENCES, CONTROLS_A_SEQUENCE = 8, 12
 LIMIT_S = 5.0
 KNOWN = ("topic", "node", "group", "partition", "error", "members", "state")
 """Options that are given more often than others, because their values are valid more often."""
+LEFT: list[socket.socket] = []
+"""The connection of the client to which controls can refer."""
 ATTEMPTS = 3
 """Other programs can delay a single attempt."""
 
@@ -40,6 +45,8 @@ ATTEMPTS = 3
 def cluster() -> Iterator[Cluster]:
     with Cluster(nodes=3, topics={"orders": 2}, seed=1) as running:
         yield running
+    while LEFT:
+        LEFT.pop().close()
 
 
 @pytest.mark.parametrize("number", range(SEQUENCES))
@@ -69,10 +76,14 @@ def test_each_control_can_be_called_with_generated_arguments(cluster: Cluster, d
 
 
 def _prepare(cluster: Cluster) -> None:
-    """Creates objects to which the controls can refer: a snapshot, a record, and a group with an offset."""
+    """Creates objects to which the controls can refer: a snapshot, a record, a client that is connected, and a group with an offset."""
+    while LEFT:
+        LEFT.pop().close()
     cluster.reset()
     cluster.snapshot()
     cluster.produce("orders", ["value"])
+    LEFT.append(connect(cluster.bootstrap_servers.split(",")[0]))
+    ask(LEFT[-1], API_VERSIONS, 0, ApiVersionsRequest(client_software_name="", client_software_version=""))
     with closing(Consumer({"bootstrap.servers": cluster.bootstrap_servers, "group.id": "g"})) as consumer:
         consumer.commit(offsets=[TopicPartition("orders", 0, 1)], asynchronous=False)
 
@@ -118,6 +129,8 @@ def _argument(cluster: Cluster, name: str, annotation: Any, random: Random, fold
         "records": lambda: ["value", ("key", "value")],
         "fault": lambda: random.choice([each.fault for each in cluster.list_faults()] or [1]),
         "pause_s": lambda: 0.0,
+        "seconds": lambda: 0.0,  # a frozen clock would never end a longer outage
+        "client_id": lambda: random.choice([*(each.client_id for each in cluster.connections()), "nobody"]),
         "api": lambda: random.choice(("Produce", "Fetch", "Metadata")),
         "error": lambda: random.choice(("NOT_LEADER_OR_FOLLOWER", "UNKNOWN_SERVER_ERROR", "NONE")),
         "replicas": lambda: random.sample((1, 2, 3), random.randint(1, 3)),

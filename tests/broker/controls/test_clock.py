@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -11,6 +13,7 @@ import pytest
 
 from odradek import AsyncCluster, Cluster
 from odradek.broker.control_errors import InvalidControl
+from odradek.broker.controls.parameters import duration_text
 
 pytestmark = pytest.mark.sockets
 
@@ -85,6 +88,54 @@ def test_set_fires_every_timer_at_its_own_moment() -> None:
     asyncio.run(scenario())
 
 
+def test_cancelled_advance_leaves_the_time_where_it_is() -> None:
+    async def scenario() -> None:
+        async with AsyncCluster(nodes=1, seed=1) as cluster:
+            before = await cluster.clock.freeze()
+            timers = cluster._server.core.timers
+
+            def tick() -> None:
+                timers.set("test", 1, tick)
+
+            tick()
+            advance = asyncio.create_task(cluster.clock.advance(weeks=520))
+            while (moving := await cluster.clock.state()).now == before.now:
+                await asyncio.sleep(0)
+            assert moving.moving_to == before.now + timedelta(weeks=520)
+            advance.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await advance
+            stopped = await cluster.clock.state()
+            assert before.now < stopped.now < before.now + timedelta(weeks=1)
+            assert stopped.moving_to is None
+            timers.cancel("test")
+            assert (await cluster.clock.advance(hours=1)).now == stopped.now + timedelta(hours=1)
+
+    asyncio.run(scenario())
+
+
+def test_interrupted_call_ends_what_it_began(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
+    began, cancelled = threading.Event(), threading.Event()
+
+    async def wait() -> None:
+        began.set()
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            cancelled.set()
+            raise
+
+    def interrupted(future: Future[Any], timeout: float | None = None) -> None:
+        assert began.wait(10)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Future, "result", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            cluster._run_in_thread(wait())
+    assert cancelled.wait(10)
+
+
 def test_run_after_freeze_lets_the_time_pass() -> None:
     with Cluster(nodes=1) as cluster:
         frozen = cluster.clock.freeze()
@@ -110,3 +161,11 @@ def test_blocking_call_in_the_own_thread_raises() -> None:
             return str(caught.value)
 
         assert "use AsyncCluster" in cluster._run_in_thread(call_inside())
+
+
+@pytest.mark.parametrize(
+    ("milliseconds", "text"),
+    [(691_200_000, "8 d"), (600_000, "10 min"), (5_400_500, "1 h 30 min 500 ms"), (1000, "1 s"), (0, "0 ms"), (0.6, "1 ms")],
+)
+def test_duration_is_shown_in_its_units(milliseconds: float, text: str) -> None:
+    assert duration_text(milliseconds) == text

@@ -23,7 +23,7 @@ OWNERS: dict[str, tuple[type, type]] = {
 def test_control_is_offered_by_both_kinds_of_clusters(declared: Control) -> None:
     name = declared.method.__name__
     asynchronous, blocking = OWNERS[declared.owner]
-    assert getattr(asynchronous, name) is declared.method
+    assert inspect.unwrap(getattr(asynchronous, name)) is inspect.unwrap(declared.method)
     assert inspect.signature(getattr(blocking, name)) == inspect.signature(declared.method)
     assert declared.help.partition("\n")[0].endswith(".")
 

@@ -132,6 +132,103 @@ def test_rolling_restart_restarts_every_node() -> None:
     assert asyncio.run(scenario()) == [(1, 2, 3), (2, 3), (1, 2, 3), (1, 3), (1, 2, 3), (1, 2), (1, 2, 3)]
 
 
+def states(cluster: AsyncCluster) -> dict[int, str]:
+    brokers = cluster._server.cluster.brokers.values()
+    return {each.node_id: each.silence.value if each.silence else "running" if each.running else "stopped" for each in brokers}
+
+
+def test_outage_takes_all_nodes_away_and_back() -> None:
+    async def scenario() -> None:
+        async with AsyncCluster(nodes=4, topics={"orders": {"partitions": 3, "replication_factor": 3}}) as cluster:
+            await cluster.produce("orders", [{"value": "before", "partition": index} for index in range(3)])
+            await cluster.pause_node(3)
+            await cluster.stop_node(4)
+            await cluster.clock.freeze()
+            outage = asyncio.ensure_future(cluster.outage(5))
+            while states(cluster) != {1: "stopped", 2: "stopped", 3: "paused", 4: "stopped"}:
+                await cluster._server.next_change()
+            await cluster.clock.advance(seconds=4)
+            assert not outage.done()
+            await cluster.clock.advance(seconds=1)
+            await outage
+            assert states(cluster) == {1: "running", 2: "running", 3: "paused", 4: "stopped"}
+            await cluster.resume_node(3)
+            await cluster.produce("orders", [{"value": "after", "partition": index} for index in range(3)])
+            assert [each.value for each in await cluster.records("orders")] == [b"before", b"after"] * 3
+
+    asyncio.run(scenario())
+
+
+def test_reset_ends_an_outage() -> None:
+    async def scenario() -> None:
+        async with AsyncCluster(nodes=2) as cluster:
+            await cluster.clock.freeze()
+            outage = asyncio.ensure_future(cluster.outage(5))
+            while states(cluster) != {1: "stopped", 2: "stopped"}:
+                await cluster._server.next_change()
+            await cluster.reset()
+            await outage
+            assert states(cluster) == {1: "running", 2: "running"}
+
+    asyncio.run(scenario())
+
+
+def test_stop_ends_an_outage() -> None:
+    async def scenario() -> None:
+        async with AsyncCluster(nodes=2) as cluster:
+            outage = asyncio.ensure_future(cluster.outage(1000))
+            while states(cluster) != {1: "stopped", 2: "stopped"}:
+                await cluster._server.next_change()
+            server = cluster._server
+        with pytest.raises(ValueError, match="the cluster is not running"):
+            await outage
+        assert not any(broker.running for broker in server.cluster.brokers.values())
+
+    asyncio.run(scenario())
+
+
+@pytest.mark.parametrize("protocol", ["classic", "consumer"])
+def test_crashed_client_leaves_its_partitions_to_others(protocol: str) -> None:
+    def consumer(cluster: Cluster, name: str) -> Consumer:
+        config = {"bootstrap.servers": cluster.bootstrap_servers, "group.id": "billing", "client.id": name, "group.protocol": protocol}
+        created = Consumer(config | {"auto.offset.reset": "earliest", "reconnect.backoff.max.ms": 100})
+        created.subscribe(["orders"])
+        return created
+
+    with Cluster(nodes=1, topics={"orders": 2}, settings={"group.initial.rebalance.delay.ms": 0}) as cluster:
+        both = [consumer(cluster, "billing-1"), consumer(cluster, "billing-2")]
+
+        def shared() -> bool:
+            for each in both:
+                each.poll(0)
+            return sorted(len(member.assignment.get("orders", ())) for member in cluster.group("billing").members) == [1, 1]
+
+        cluster.wait_until(lambda: bool(cluster.groups()), timeout_s=30)
+        cluster.wait_until(shared, timeout_s=60)
+        with cluster.fault(client_id="billing-1", drop=True, close="rst"):
+            crashed = cluster.crash_client("billing-1")
+            assert crashed.connections >= 1 and crashed.groups == ["billing"]
+            assert [member.client_id for member in cluster.group("billing").members] == ["billing-2"]
+
+            def taken_over() -> bool:
+                both[1].poll(0)
+                return [member.assignment for member in cluster.group("billing").members] == [{"orders": [0, 1]}]
+
+            cluster.wait_until(taken_over, timeout_s=60)
+        for each in both:
+            each.close()
+
+
+def test_unknown_client_cannot_crash() -> None:
+    with Cluster(nodes=1, topics={"orders": 1}) as cluster:
+        client = producer(cluster, **{"client.id": "shop"})
+        assert send(client) is None
+        with pytest.raises(InvalidControl, match=r"client_id: there is no client 'shp'; did you mean 'shop'\?"):
+            cluster.crash_client("shp")
+        found = cluster.crash_client("shop")
+        assert found.connections >= 1 and found.groups == []
+
+
 Call = Callable[[AsyncCluster], Coroutine[Any, Any, Any]]
 
 
@@ -145,6 +242,8 @@ Call = Callable[[AsyncCluster], Coroutine[Any, Any, Any]]
         (lambda cluster: cluster.disk_full(9).coroutine, "node"),
         (lambda cluster: cluster.lost_acks("t", times=0).coroutine, "times"),
         (lambda cluster: cluster.rolling_restart(-1), "pause_s"),
+        (lambda cluster: cluster.outage(-1), "seconds"),
+        (lambda cluster: cluster.outage(float("inf")), "seconds"),
     ],
 )
 def test_preset_with_a_mistake_names_the_parameter(call: Call, parameter: str) -> None:

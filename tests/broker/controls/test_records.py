@@ -146,7 +146,7 @@ def test_wait_for_records_returns_when_a_client_has_written(cluster: Cluster) ->
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda cluster: cluster.produce("orders", "text"), "records: must be a list, not str"),
+        (lambda cluster: cluster.produce("orders", "text"), "records: must be a list, not 'text'"),
         (lambda cluster: cluster.produce("orders", [("a", "b", "c")]), r"records\[0\]: must be a value, a pair of key and value"),
         (lambda cluster: cluster.produce("orders", [1]), r"records\[0\].value: must be text, bytes, null"),
         (lambda cluster: cluster.produce("orders", [{"val": 1}]), r"records\[0\]: unknown field 'val'; the fields are value, key"),

@@ -6,6 +6,7 @@ import asyncio
 import os
 import re
 import socket
+import stat
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from confluent_kafka.admin import AdminClient
 
 from odradek import AsyncCluster, Cluster
 from odradek.broker.control_errors import InvalidControl
@@ -23,7 +25,9 @@ from odradek.protocol.messages.fetch import FETCH, FetchPartition, FetchRequest,
 from odradek.protocol.messages.init_producer_id import INIT_PRODUCER_ID, InitProducerIdRequest
 from odradek.protocol.messages.metadata import METADATA, MetadataRequest
 from tests.broker.network.test_server import ask, connect, loop_factory
+from tests.broker.tls.test_stores import ISSUED
 from tests.fuzz.broker_process import COMMAND, BrokerProcess
+from tests.protocol.test_regular_files import device
 
 pytestmark = pytest.mark.sockets
 __all__ = ["loop_factory"]  # a fixture
@@ -254,9 +258,25 @@ def test_async_cluster_saves_and_loads(tmp_path: Path) -> None:
 def test_save_to_an_impossible_path_names_it(cluster: Cluster, tmp_path: Path) -> None:
     with pytest.raises(InvalidControl, match=re.escape(f"file: cannot write {tmp_path}/none/state: No such file or directory")):
         cluster.save(tmp_path / "none" / "state")
-    with pytest.raises(InvalidControl, match=r"file: cannot write .*: Is a directory"):
-        cluster.save(tmp_path)
+    for path in (tmp_path, "/", ""):
+        with pytest.raises(InvalidControl, match=r"file: cannot write .*: it is a folder, not a regular file"):
+            cluster.save(path)
+    with pytest.raises(InvalidControl, match="the path contains a null character"):
+        cluster.save(f"{tmp_path}/a\0b")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_save_does_not_replace_a_device(cluster: Cluster, tmp_path: Path) -> None:
+    path = device(tmp_path / "null")
+    with pytest.raises(InvalidControl, match="it is a device"):
+        cluster.save(path)
+    assert path.is_char_device()
+
+
+def test_saved_state_can_be_read_by_its_owner_only(cluster: Cluster, tmp_path: Path) -> None:
+    (tmp_path / "state").write_text("readable by all")
+    cluster.save(tmp_path / "state")
+    assert stat.S_IMODE((tmp_path / "state").stat().st_mode) == 0o600
 
 
 @pytest.mark.parametrize("kind", [Cluster, AsyncCluster])
@@ -266,6 +286,52 @@ def test_load_of_a_file_that_is_no_state_raises(kind: type[Cluster], tmp_path: P
         kind.load(tmp_path / "state")
     with pytest.raises(FileNotFoundError):
         kind.load(tmp_path / "none")
+
+
+def test_untrusted_state_is_served_on_this_machine_only(cluster: Cluster, tmp_path: Path) -> None:
+    with Cluster(1, settings={"listeners": "PLAINTEXT://0.0.0.0:0", "advertised.listeners": "PLAINTEXT://kafka.example:9092"}) as open_one:
+        open_one.save(tmp_path / "state")
+    hosts = {}
+    for trust in (False, True):
+        with Cluster.load(tmp_path / "state", trust=trust) as loaded:
+            (listener,) = loaded._cluster._server.config.nodes[0].listeners
+            hosts[trust] = listener.host
+            loaded.reset()
+    assert hosts == {False: "127.0.0.1", True: "0.0.0.0"}
+
+
+def test_settings_of_a_file_that_name_files_need_trust(tmp_path: Path) -> None:
+    pytest.importorskip("cryptography")
+    store = tmp_path / "store.pem"
+    store.write_bytes(ISSUED.key + ISSUED.chain)
+    secured = {
+        "listeners": "SSL://127.0.0.1:0",
+        "ssl.keystore.type": "PEM",
+        "ssl.keystore.location": str(store),
+    }
+    with Cluster(1, settings=secured) as cluster:
+        cluster.save(tmp_path / "state")
+    with pytest.raises(ValueError, match=r"ssl.keystore.location=.*store.pem; set it yourself, or, if you trust the author"):
+        Cluster.load(tmp_path / "state")
+    for options in ({"trust": True}, {"settings": {"ssl.keystore.location": str(store)}}):
+        Cluster.load(tmp_path / "state", **options).start().stop()
+
+
+def test_loaded_cluster_with_tls_and_users_configures_clients(tmp_path: Path) -> None:
+    with Cluster(1, tls=True, users={"alice": "secret", "bob": "other"}, topics={"orders": 1}) as secured:
+        expected = secured.client_config("librdkafka", user="bob")
+        secured.save(tmp_path / "state")
+    with Cluster.load(tmp_path / "state") as loaded:
+        loaded.reset()
+        loaded.save(tmp_path / "again")
+    with Cluster.load(tmp_path / "again") as loaded:
+        found = loaded.client_config("librdkafka", user="bob")
+        own = ("bootstrap.servers", "ssl.ca.location")
+        assert {name: value for name, value in found.items() if name not in own} == {
+            name: value for name, value in expected.items() if name not in own
+        }
+        client = AdminClient(found)
+        assert "orders" in client.list_topics(timeout=10).topics
 
 
 def test_serve_load_runs_the_saved_cluster(cluster: Cluster, tmp_path: Path) -> None:
@@ -284,6 +350,7 @@ def test_serve_load_runs_the_saved_cluster(cluster: Cluster, tmp_path: Path) -> 
     [
         (["--load={}/none"], "cannot load {}/none: No such file or directory; give the path of a saved state"),
         (["--load={}/damaged"], "cannot load {}/damaged: it is not a saved state of odradek"),
+        (["--trust"], "--trust has no effect without --load"),
         (["--load={}/damaged", "--nodes=2"], "--nodes, --config and --feature cannot be combined with --load"),
     ],
 )

@@ -42,7 +42,12 @@ def test_delete_topic_removes_it(cluster: Cluster) -> None:
         (lambda cluster: cluster.create_topic("orders"), "topic", "topic: TOPIC_ALREADY_EXISTS: Topic 'orders' already exists."),
         (lambda cluster: cluster.create_topic("a b"), "topic", "invalid topic name: 'a b' contains one or more characters other than"),
         (lambda cluster: cluster.create_topic("new", 0), "partitions", "partitions must be at least 1, not 0"),
-        (lambda cluster: cluster.create_topic("new", "2"), "partitions", "partitions must be an int, not '2'"),
+        (lambda cluster: cluster.create_topic("new", "2"), "partitions", "partitions: must be an integer, not '2'"),
+        (
+            lambda cluster: cluster.create_topic("new", 1 << 31),
+            "partitions",
+            "partitions must be at most 10000, as in one request to Kafka",
+        ),
         (lambda cluster: cluster.create_topic("new", replication_factor=3), "replication_factor", "exceeds the number of nodes"),
         (lambda cluster: cluster.create_topic("new", configs={"retention": 1}), "configs", "unknown config retention"),
         (lambda cluster: cluster.create_topic("new", configs={"retention.ms": "x"}), "configs", "Invalid value x for configuration"),

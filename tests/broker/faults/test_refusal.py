@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from odradek.broker.faults.explanation import described
 from odradek.protocol.messages.api_versions import API_VERSIONS, ApiVersionsRequest
-from tests.broker.harness import START_MS, Client, World
+from odradek.protocol.messages.produce import PRODUCE
+from tests.broker.harness import START_MS, Client, World, a_batch, produce_request
 
 ASK = ApiVersionsRequest(client_software_name="test", client_software_version="1")
 
@@ -68,3 +70,17 @@ def test_connection_schedule_and_peer_are_obeyed(world: World) -> None:
     hosts = ["10.0.0.1", "10.0.0.2", "127.0.0.1", "10.0.0.3"]
     assert [world.client(host=host).closed is None for host in hosts] == [True, False, True, True]
     assert fault.misses.total() == 3
+
+
+@pytest.mark.parametrize("mode", ["refused", "closed", "silent"])
+def test_requests_of_older_connections_are_not_counted(world: World, mode: str) -> None:
+    world.cluster.create_topic("t", 1, 1)
+    before = world.leader_of("t")
+    fault = world.fault(refuse=mode)
+    for _ in range(5):  # the later ones are answered by the shortcut of the connection
+        before.call(PRODUCE, 9, produce_request("t", a_batch(b"value")))
+    world.core.faults.settle()
+    assert fault.misses.total() == 0
+    assert described(fault, []).endswith("0 hits; no connection seen")
+    world.core.faults.remove(fault)
+    assert described(fault, []).endswith("removed, 0 hits; no connection seen")

@@ -122,6 +122,19 @@ def test_session_limit_refuses_after_the_waiting_time() -> None:
     assert second.receive().error_code == ErrorCode.SHARE_SESSION_LIMIT_REACHED
 
 
+def test_all_sessions_of_a_connection_end_with_it() -> None:
+    world = share_world(group_share_max_share_sessions="10")
+    produce(world, "t", b"a", b"b", b"c")
+    members = [ShareMember(world, f"m{number}") for number in range(10)]
+    for member in members:
+        member.client = members[0].client
+        assert member.fetch(max_wait_ms=0).error_code == 0
+    assert ShareMember(world, "refused").fetch(max_wait_ms=0).error_code == ErrorCode.SHARE_SESSION_LIMIT_REACHED
+    members[0].disconnect()
+    assert len(world.cluster.brokers[1].share_partitions.sessions) == 0
+    assert ShareMember(world, "next").acquired() == [(0, 2, 2)]
+
+
 def test_session_that_was_overtaken_returns_nothing(world: World) -> None:
     member, twin = ShareMember(world), ShareMember(world)
     member.fetch()

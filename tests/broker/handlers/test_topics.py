@@ -72,6 +72,13 @@ def test_create_topics_validate_only_creates_nothing(world: World) -> None:
     assert not world.cluster.topics
 
 
+def test_create_topics_counts_default_partitions() -> None:
+    world = World(nodes=1, settings={"num.partitions": "5001"})
+    results = create(world, topic("a", -1, -1), topic("b", -1, -1))
+    assert [result.error_code for result in results] == [ErrorCode.POLICY_VIOLATION] * 2
+    assert create(world, topic("a", -1, -1))[0].error_code == 0
+
+
 @pytest.mark.parametrize(
     ("wanted", "code"),
     [

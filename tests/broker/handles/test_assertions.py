@@ -42,7 +42,7 @@ def test_expected_records_are_accepted(expected: list[Any], ignore_order: bool) 
         ([{"id": 1}, "plain"], False, ["expected 2 records and found 3; 0 expected records are missing", "+ value=None"]),
         (["plain", {"id": 1}, None], False, ["2 expected records are missing"]),
         ([{"id": 1}, "plain", None, "more"], True, ["- value='more'", "expected 4 records and found 3"]),
-        ([{"id": 1}, {"id": 1}, None], True, ["1 expected records are missing", "+ value='plain'"]),
+        ([{"id": 1}, {"id": 1}, None], True, ["1 expected record is missing", "+ value='plain'"]),
         ([record(key="x", headers={"a": "b"})], False, ["- key='x', headers=[('a', b'b')]", "+ key='k1', headers=[('trace', b'1')]"]),
     ],
 )
@@ -69,5 +69,10 @@ def test_topic_is_compared_by_its_handle() -> None:
         orders = cluster.topic("orders", value=formats.json)
         orders.produce_all([{"id": 1}, {"id": 2}], partition=0)
         assert_records(orders, [{"id": 1}, {"id": 2}])
-        with pytest.raises(AssertionError, match="topic orders: expected 1 records and found 2"):
+        with pytest.raises(AssertionError, match="topic orders: expected 1 record and found 2"):
             assert_records(orders, [{"id": 2}])
+
+
+def test_name_of_a_topic_is_no_handle() -> None:
+    with pytest.raises(TypeError, match=r"topic must be a handle, such as cluster.topic\('orders'\), or records"):
+        assert_records("orders", [])  # type: ignore[arg-type]

@@ -76,3 +76,8 @@ def test_topic_of_async_cluster_does_the_same() -> None:
             assert len(await orders.records()) == 3
 
     asyncio.run(use())
+
+
+def test_name_of_a_format_is_no_format(cluster: Cluster) -> None:
+    with pytest.raises(TypeError, match=r"value must be a Format, such as formats\.json, not 'json'"):
+        cluster.topic("orders", value="json")  # type: ignore[arg-type]

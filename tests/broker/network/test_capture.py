@@ -12,25 +12,29 @@ from collections.abc import Iterator
 from functools import partial
 from io import BytesIO
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from odradek import Cluster
+from odradek.broker.control_errors import InvalidControl
 from odradek.broker.network import capture as capture_module
 from odradek.broker.network.capture import Capture
+from odradek.broker.network.tap import _how_broker_ends
 from odradek.broker.settings.properties import InvalidConfig
 from odradek.broker.wire.capture_options import MIN_FILE_BYTES, CaptureOptions
 from odradek.broker.wire.captured_connection import CapturedConnection
 from odradek.broker.wire.exchange import Entry, Event, Exchange
 from odradek.broker.wire.reading.capture import Capture as CaptureReader
-from odradek.broker.wire.tcp_packets import Address, canonical
+from odradek.broker.wire.tcp_packets import FIN, RST, Address, canonical
 from odradek.protocol.frame import encode_request
 from odradek.protocol.messages.api_versions import API_VERSIONS, ApiVersionsRequest
 from odradek.protocol.messages.heartbeat import HEARTBEAT, HeartbeatRequest
 from odradek.protocol.messages.metadata import METADATA, MetadataRequest
 from odradek.protocol.messages.sasl_authenticate import SASL_AUTHENTICATE, SaslAuthenticateRequest
 from odradek.protocol.messages.sasl_handshake import SASL_HANDSHAKE, SaslHandshakeRequest
+from tests.protocol.test_regular_files import device
 
 from .test_server import LOOPS, ask, connect, read_exactly, send
 
@@ -219,12 +223,30 @@ def test_capture_is_rotated_and_each_file_readable(tmp_path: Path) -> None:
     assert apis(tmp_path / "orders.1.pcapng")
 
 
-def test_device_cannot_be_rotated() -> None:
-    with pytest.raises(OSError, match="no regular file"):
-        Capture(CaptureOptions.of("/dev/null", max_bytes=MIN_FILE_BYTES))
+def test_rotation_does_not_replace_a_device(tmp_path: Path) -> None:
+    before = device(tmp_path / "orders.1.pcapng")
+    capture = Capture(CaptureOptions.of(tmp_path / "orders.pcapng", max_bytes=MIN_FILE_BYTES))
+    for action, _ in zip(actions(capture), range(2000), strict=False):
+        capture.put(capture_module.BATCH_BYTES // 100, action)
+    capture.close()
+    assert capture.error == "it is a device, not a regular file"
+    assert before.is_char_device()
 
 
-def test_full_disk_ends_the_capture_but_not_the_brokers(caplog: pytest.LogCaptureFixture) -> None:
+def test_capture_to_a_pipe_without_reader_is_refused(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    expected = r"file: cannot write .*/pipe: it is a named pipe, not a regular file"
+    with Cluster(nodes=1) as cluster, pytest.raises(InvalidControl, match=expected):
+        cluster.start_capture(tmp_path / "pipe")
+
+
+def written_to(monkeypatch: pytest.MonkeyPatch, path: Path | str) -> None:
+    """Lets captures be written to a file that is not regular."""
+    monkeypatch.setattr(capture_module, "open_to_write", lambda _: os.open(path, os.O_WRONLY))
+
+
+def test_full_disk_ends_the_capture_but_not_the_brokers(caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> None:
+    written_to(monkeypatch, "/dev/full")
     if not Path("/dev/full").exists():
         pytest.skip("the system has no /dev/full")
     with caplog.at_level(logging.INFO, "odradek.capture"), Cluster(nodes=1) as cluster, connect(cluster.bootstrap_servers) as client:
@@ -255,6 +277,7 @@ def test_slow_reader_makes_a_gap_and_delays_nobody(tmp_path: Path, monkeypatch: 
     monkeypatch.setattr(capture_module, "QUEUE_BYTES", 20_000)
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
+    written_to(monkeypatch, pipe)
     received, may_read = bytearray(), threading.Event()
 
     def read() -> None:
@@ -283,9 +306,12 @@ def test_slow_reader_makes_a_gap_and_delays_nobody(tmp_path: Path, monkeypatch: 
     assert b"are missing; the capture was too slow" in received
 
 
-def test_reader_of_a_pipe_that_ends_is_one_log_entry(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_reader_of_a_pipe_that_ends_is_one_log_entry(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
+    written_to(monkeypatch, pipe)
     reader = threading.Thread(target=lambda: pipe.open("rb").close())
     reader.start()
     capture = Capture(CaptureOptions.of(pipe))
@@ -320,3 +346,34 @@ def test_sending_goes_on_without_capture(tmp_path: Path) -> None:
         cluster.stop_capture()
         ask(client, METADATA, 9, ALL)
     assert apis(path) == ["ApiVersions"]
+
+
+class EndingTransport:
+    """The transport of a connection that is about to be closed."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        self._connection = connection
+
+    def get_extra_info(self, name: str) -> socket.socket:
+        assert name == "socket"
+        return self._connection
+
+
+@pytest.mark.skipif(not hasattr(socket, "TCP_INFO"), reason="the system does not tell the state of a connection")
+@pytest.mark.parametrize(
+    ("sends_end", "client_ends", "how"),
+    [(False, False, (RST,)), (True, False, (FIN, RST)), (True, True, (FIN,)), (False, True, (RST,))],
+)
+def test_captured_end_is_that_of_the_kernel(sends_end: bool, client_ends: bool, how: tuple[int, ...]) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server, socket.create_connection(server.getsockname()) as client:
+        accepted, _ = server.accept()
+        with accepted:
+            if sends_end:
+                accepted.shutdown(socket.SHUT_WR)
+                assert client.recv(1) == b""
+            if client_ends:
+                client.close()
+                assert accepted.recv(1) == b""
+            connection: Any = SimpleNamespace(leaves_unread=True, resets=False)
+            transport: Any = EndingTransport(accepted)
+            assert _how_broker_ends(connection, transport) == how

@@ -5,7 +5,7 @@ from math import inf
 
 import pytest
 
-from odradek.broker.scheduling.timers import Timers
+from odradek.broker.scheduling.timers import Check, Timers
 
 
 def test_timers_fire_in_order_at_their_deadlines() -> None:
@@ -119,3 +119,65 @@ def test_taken_back_on_failure_keeps_what_succeeds() -> None:
     timers.set("later", 6, lambda: fired.append("later"))
     timers.advance(100)
     assert fired == ["new", "later"]
+
+
+class Counted:
+    """A check every 10 ms that counts its runs, and is due from `due_ms` on until it has run."""
+
+    def __init__(self, timers: Timers, due_ms: float) -> None:
+        self.runs: list[int] = []
+        self.due_ms = due_ms
+        self.timers = timers
+        self.check = Check(self.run, lambda: 10, lambda: self.due_ms)
+        timers.set("check", 10, self.check)
+
+    def run(self) -> None:
+        self.runs.append(self.timers.now_ms)
+        if self.timers.now_ms >= self.due_ms:
+            self.due_ms = inf
+        self.timers.set("check", 10, self.check)
+
+
+def test_check_runs_at_its_first_interval_when_it_is_due() -> None:
+    timers = Timers(0)
+    counted = Counted(timers, due_ms=1_000_001)
+    timers.advance(10_000_000)
+    assert counted.runs == [1_000_010]
+    assert timers.remaining() == [("check", 10)]
+
+
+def test_check_keeps_its_intervals_when_it_is_postponed() -> None:
+    timers = Timers(3)
+    counted = Counted(timers, due_ms=inf)
+    timers.advance(1_000_000)
+    assert (counted.runs, timers.next_deadline()) == ([], 1_000_003)
+    timers.advance(1_000_003)
+    assert (counted.runs, timers.next_deadline()) == ([], 1_000_013)
+    counted.due_ms = 0
+    timers.advance(1_000_013)
+    assert counted.runs == [1_000_013]
+
+
+def test_check_is_asked_again_after_another_timer() -> None:
+    timers = Timers(0)
+    counted = Counted(timers, due_ms=inf)
+    timers.set("event", 55, lambda: setattr(counted, "due_ms", 0))
+    timers.advance(1_000_000)
+    assert counted.runs == [60]
+
+
+def test_resume_checks_returns_checks_to_their_intervals() -> None:
+    timers = Timers(0)
+    Counted(timers, due_ms=500)
+    assert timers.next_event(100) is None
+    assert timers.next_event(1000) == 500
+    timers.resume_checks()
+    assert timers.next_deadline() == 10
+
+
+def test_cancelled_check_is_not_resumed() -> None:
+    timers = Timers(0)
+    Counted(timers, due_ms=inf)
+    timers.set("event", 55, lambda: timers.cancel("check"))
+    timers.advance(100)
+    assert "check" not in timers

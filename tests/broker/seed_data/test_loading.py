@@ -59,6 +59,7 @@ def test_records_get_the_time_of_the_start_by_default() -> None:
     ("line", "problem"),
     [
         ({"topic": "a/b", "value": 1}, "file:1: invalid topic name: 'a/b'"),
+        ({"partitions": 10_001}, "file:1: topic t: partitions must be at most 10000, as in one request to Kafka, not 10001"),
         ({"partitions": 1, "replication_factor": 3}, "file:1: topic t: replication factor 3 exceeds the number of nodes (2)"),
         ({"partitions": 1, "configs": {"cleanup.polcy": "x"}}, "file:1: topic t: unknown config cleanup.polcy"),
         ({"value": 1, "partition": 7}, "file:1: partition: t has the partitions 0 to 0, not 7"),

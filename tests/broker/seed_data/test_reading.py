@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 
@@ -63,6 +64,12 @@ def test_invalid_line_is_refused_with_its_place(tmp_path: Path, name: str, conte
 def test_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     with pytest.raises(InvalidConfig, match=r"cannot read .*/gone.jsonl: No such file"):
         list(read_entries([tmp_path / "gone.jsonl"]))
+
+
+def test_pipe_is_no_seed_data(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "orders.jsonl")
+    with pytest.raises(InvalidConfig, match=r"cannot read .*/orders.jsonl: it is a named pipe"):
+        list(read_entries([tmp_path / "orders.jsonl"]))
 
 
 def test_bytes_that_have_been_read_are_reported(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from odradek.broker.settings.endpoints import Endpoint, endpoints_of, listening_endpoints, with_listeners_of_old_names
+from odradek.broker.settings.endpoints import Endpoint, endpoints_of, is_loopback, listening_endpoints, with_listeners_of_old_names
 from odradek.broker.settings.properties import InvalidConfig
 
 
@@ -43,3 +43,11 @@ def test_listening_endpoints_default_to_advertised_ports() -> None:
 )
 def test_with_listeners_of_old_names_replaces_them(properties: dict[str, str], expected: dict[str, str]) -> None:
     assert with_listeners_of_old_names(properties) == expected
+
+
+@pytest.mark.parametrize(
+    ("host", "expected"),
+    [("127.0.0.1", True), ("127.9.9.9", True), ("::1", True), ("localhost", True), ("0.0.0.0", False), ("", False), ("kafka", False)],
+)
+def test_loopback_addresses_are_recognised(host: str, expected: bool) -> None:
+    assert is_loopback(host) is expected

@@ -49,6 +49,13 @@ def test_key_store_in_a_pem_file_is_read(tmp_path: Path) -> None:
     assert store is not None and store.key.split() == ISSUED.key.split()
 
 
+@pytest.mark.parametrize("location", ["/dev/zero", "/"])
+def test_store_that_is_no_regular_file_is_not_read(location: str) -> None:
+    for prefix, read in (("ssl.keystore", key_store_of), ("ssl.truststore", trusted_certificates_of)):
+        with pytest.raises(InvalidConfig, match=f"cannot read {prefix}.location {location}: it is a"):
+            read(settings_of({f"{prefix}.type": "PEM", f"{prefix}.location": location}))
+
+
 @pytest.mark.parametrize("kind", ["PKCS12", "JKS"])
 def test_key_store_in_a_pkcs12_file_is_read(tmp_path: Path, kind: str) -> None:
     """With the type JKS, which is the default, Java reads PKCS12 too."""

@@ -6,9 +6,11 @@ import logging
 
 import pytest
 
+from odradek.broker.topics.cleaning import INTERNAL_SEGMENT_BYTES
+from odradek.protocol.coordinator_records import CoordinatorRecord
 from odradek.protocol.messages.produce import PRODUCE
 from odradek.protocol.record_builder import build_batch
-from odradek.protocol.records import Record
+from odradek.protocol.records import Record, RecordBatch
 from tests.broker.harness import START_MS, World, produce_request
 
 SETTINGS = {
@@ -171,3 +173,28 @@ def test_pass_over_log_changed_underneath_is_discarded(change: str, turns: int) 
         world.advance(700)
         turns_until_idle(world)
         assert offsets(world) == [998, 999], "the next pass starts over"
+
+
+def values_by_key(world: World, topic: str) -> dict[bytes | None, bytes | None]:
+    """Returns the last value of each key in the log of an internal topic."""
+    (partition,) = world.cluster.topics[topic].partitions
+    batches = map(RecordBatch, partition.log.batches(partition.log.start_offset, partition.log.end_offset))
+    return {record.key: record.value for batch in batches for record in batch.records()}
+
+
+@pytest.mark.parametrize("topic", ["__consumer_offsets", "__transaction_state"])
+def test_internal_log_grows_with_what_is_live(topic: str) -> None:
+    world = World(nodes=1, settings={"offsets.topic.num.partitions": "1", "transaction.state.log.num.partitions": "1"})
+    world.cluster.ensure_internal(topic)
+    (partition,) = world.cluster.topics[topic].partitions
+    expected: dict[bytes | None, bytes | None] = {}
+    for number in range(20_000):
+        key, value = b"key%d" % (number % 100), b"%100d" % number
+        world.cluster.coordinator_log.append("g", topic, [CoordinatorRecord(key, value)])
+        expected[key] = value
+        if number % 1000 == 0:
+            world.advance(15_000)
+    world.advance(15_000)
+    assert values_by_key(world, topic) == expected
+    assert partition.log.size < 3 * INTERNAL_SEGMENT_BYTES
+    assert world.cluster.topics[topic].config.integers["segment.bytes"] == 100 * 1024 * 1024

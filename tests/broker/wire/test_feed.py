@@ -2,14 +2,14 @@ from __future__ import annotations
 
 from odradek.broker.settings.cluster_config import RecordLimits
 from odradek.broker.wire.exchange import Entry, Exchange
-from odradek.broker.wire.feed import Feed
+from odradek.broker.wire.feed import Feed, selected
 from odradek.broker.wire.filters import parsed
 from odradek.protocol.messages.fetch import FETCH, FetchPartition, FetchRequest, FetchTopic
 from tests.broker.harness import World, produce
 from tests.broker.wire.test_record import a_world, pipelined, record_of
 
 
-def taken(feed: Feed) -> list[Entry]:
+def taken(feed: Feed[Entry]) -> list[Entry]:
     return [entry for entry in feed.take() if entry is not None]
 
 
@@ -19,8 +19,8 @@ def a_waiting_fetch() -> FetchRequest:
     return FetchRequest(max_wait_ms=500, min_bytes=1, topics=topics, forgotten_topics_data=[])
 
 
-def feed_of(world: World, text: str = "", since: int = 0) -> Feed:
-    return Feed(record_of(world), since, parsed(text))
+def feed_of(world: World, text: str = "", since: int = 0) -> Feed[Entry]:
+    return Feed(record_of(world), since, selected(record_of(world), parsed(text)))
 
 
 def test_feed_returns_each_entry_once() -> None:

@@ -4,12 +4,13 @@ import pytest
 
 from odradek.broker.faults.options import add_fault
 from odradek.broker.wire import sampled_feed
-from odradek.broker.wire.exchange import Event, Exchange
+from odradek.broker.wire.exchange import Entry, Event, Exchange
+from odradek.broker.wire.feed import selected
 from odradek.broker.wire.filters import parsed
 from odradek.broker.wire.sampled_feed import SampledFeed
 from odradek.protocol.messages.metadata import METADATA, MetadataRequest
 from odradek.protocol.messages.produce import PRODUCE
-from tests.broker.harness import Client, a_batch, produce_request
+from tests.broker.harness import Client, World, a_batch, produce_request
 from tests.broker.wire.test_record import a_world, pipelined, record_of
 
 
@@ -27,14 +28,18 @@ def ask(client: Client, count: int) -> None:
         client.call(METADATA, 9, MetadataRequest(topics=None))
 
 
-def looked(feed: SampledFeed) -> tuple[int, int]:
+def feed_of(world: World, text: str) -> SampledFeed[Entry]:
+    return SampledFeed(record_of(world), 1, selected(record_of(world), parsed(text)))
+
+
+def looked(feed: SampledFeed[Entry]) -> tuple[int, int]:
     """Returns the numbers of entries that a look takes and leaves out."""
     return len([entry for entry in feed.take() if entry is not None]), feed.left_out()
 
 
 def test_burst_within_the_limit_is_taken_completely() -> None:
     world = a_world()
-    feed = SampledFeed(record_of(world), 1, parsed("not event"))
+    feed = feed_of(world, "not event")
     client = world.client()
     ask(client, 5)
     assert looked(feed) == (5, 0)
@@ -43,7 +48,7 @@ def test_burst_within_the_limit_is_taken_completely() -> None:
 
 def test_entries_beyond_the_limit_are_counted() -> None:
     world = a_world()
-    feed = SampledFeed(record_of(world), 1, parsed("not event"))
+    feed = feed_of(world, "not event")
     client = world.client()
     ask(client, 20)
     assert looked(feed) == (5, 15)
@@ -57,7 +62,7 @@ def test_entries_beyond_the_limit_are_counted() -> None:
 
 def test_entries_that_a_filter_does_not_select_cost_examinations() -> None:
     world = a_world()
-    feed = SampledFeed(record_of(world), 1, parsed("api=Fetch"))
+    feed = feed_of(world, "api=Fetch")
     ask(world.client(), 30)
     assert looked(feed) == (0, 21)  # the event of the connection has been examined, and 9 exchanges
 
@@ -65,7 +70,7 @@ def test_entries_that_a_filter_does_not_select_cost_examinations() -> None:
 def test_pipelined_requests_are_left_out_in_part() -> None:
     """They are one item of the record, of which only the first exchanges are decoded."""
     world = a_world()
-    feed = SampledFeed(record_of(world), 1, parsed("api=Produce"))
+    feed = feed_of(world, "api=Produce")
     client = world.client()
     for _ in range(2):
         client.call(PRODUCE, 9, produce_request("orders", a_batch(b"\0")))
@@ -76,7 +81,7 @@ def test_pipelined_requests_are_left_out_in_part() -> None:
 
 def test_events_and_hits_of_faults_are_always_taken() -> None:
     world = a_world()
-    feed = SampledFeed(record_of(world), 1, parsed(""))
+    feed = feed_of(world, "")
     client = world.client()
     ask(client, 30)
     add_fault(world.core.faults, {"api": "Metadata", "delay_ms": 0, "times": 1})

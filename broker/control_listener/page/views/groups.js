@@ -3,7 +3,7 @@
 import { read } from "../api.js";
 import { lineChart } from "../chart.js";
 import { fill, h } from "../dom.js";
-import { historyOf, remember } from "../lag.js";
+import { historyOf, lagText, remember } from "../lag.js";
 import { stateMark } from "../marks.js";
 import { rebalances } from "../rebalances.js";
 import { table } from "../table.js";
@@ -17,7 +17,7 @@ export function open(main, [group]) {
   return group ? openGroup(main, group) : openList(main);
 }
 
-const lagCell = (row) => (row.lag ? h("strong", {}, count(row.lag)) : "0");
+const lagCell = (row) => (row.lag ? h("strong", {}, count(row.lag)) : lagText(row.lag));
 
 const COLUMNS = [
   { title: "Group", value: (row) => row.group_id, cell: (row) => h("a", { href: `#/groups/${encodeURIComponent(row.group_id)}` }, name(row.group_id)) },
@@ -91,7 +91,7 @@ function openGroup(main, groupId) {
 function showFacts(place, group) {
   const facts = {
     State: stateMark(group.state), Type: group.type, Assignor: name(group.protocol), Epoch: group.epoch,
-    Coordinator: group.coordinator < 0 ? "none" : `node ${group.coordinator}`, Lag: count(group.lag),
+    Coordinator: group.coordinator < 0 ? "none" : `node ${group.coordinator}`, Lag: lagText(group.lag),
   };
   fill(place, Object.entries(facts).map(([label, value]) => h("div", {}, h("dt", {}, label), h("dd", {}, value))));
 }

@@ -1,7 +1,8 @@
 """The share sessions of one broker (Kafka's ShareSessionCache): the partitions that a member reads, and the epoch of its next request.
 
 Epoch 0 opens a session and replaces a former one of the member, -1 closes it. Each other request has the epoch of the one before plus 1. A
-session ends with the connection on which it was opened. A connection knows only the last session that was opened on it.
+session ends with the connection on which it was opened. Kafka's cache knows only the last session that was opened on a connection; the
+others count towards the limit until the broker restarts.
 """
 
 from __future__ import annotations
@@ -80,7 +81,7 @@ class ShareSessions:
         self.limit = limit
         self._sessions: dict[SessionKey, ShareSession] = {}
         self._members: dict[str, int] = {}
-        self._of_connection: dict[int, ShareSession] = {}
+        self._of_connection: dict[int, dict[SessionKey, None]] = {}
 
     def __len__(self) -> int:
         return len(self._sessions)
@@ -104,7 +105,8 @@ class ShareSessions:
         if len(self._sessions) >= self.limit:
             raise KafkaError(ErrorCode.SHARE_SESSION_LIMIT_REACHED)
         session = ShareSession(key, partitions, connection_id)
-        self._sessions[key] = self._of_connection[connection_id] = session
+        self._sessions[key] = session
+        self._of_connection.setdefault(connection_id, {})[key] = None
         self._members[key.group_id] = self._members.get(key.group_id, 0) + 1
         return session
 
@@ -124,16 +126,18 @@ class ShareSessions:
         session = self._sessions.pop(key, None)
         if session is not None:
             self._members[key.group_id] -= 1
+            if not self._members[key.group_id]:
+                del self._members[key.group_id]
+            keys = self._of_connection[session.connection_id]
+            del keys[key]
+            if not keys:
+                del self._of_connection[session.connection_id]
         return session
 
-    def disconnected(self, connection_id: int) -> tuple[SessionKey, bool] | None:
-        """Forgets a connection. Returns the key of the last session that was opened on it, and whether that session is still open."""
-        session = self._of_connection.pop(connection_id, None)
-        return None if session is None else (session.key, self._sessions.get(session.key) is session)
+    def of_connection(self, connection_id: int) -> list[SessionKey]:
+        """Returns the keys of the sessions that were opened on a connection and are still open."""
+        return list(self._of_connection.get(connection_id, ()))
 
-    def is_empty(self, group_id: str) -> bool:
-        """Returns whether a group has no sessions. It is then forgotten."""
-        if self._members.get(group_id, 0):
-            return False
-        self._members.pop(group_id, None)
-        return True
+    def has_group(self, group_id: str) -> bool:
+        """Returns whether a group has sessions."""
+        return group_id in self._members

@@ -1,8 +1,9 @@
 """The share partitions and the share sessions of one broker (Kafka's SharePartitionManager).
 
 A share partition is loaded by the first fetch of its group, and exists while the broker leads the partition and the group has sessions
-here. Requests that wait for records wait for the partition and for the `LoadedPartition`, which is woken when records become available
-again. A restart of the broker loses all of them.
+here, and then, as in Kafka, until the connection of the last session closes or ends a session of another group. Requests that wait for
+records wait for the partition and for the `LoadedPartition`, which is woken when records become available again. A restart of the broker
+loses all of them.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from ....topics.partition import Partition
 from .changes import Changes
 from .cluster_view import ShareCluster
 from .records import SharePartitionKey
-from .sessions import SessionKey, ShareSession, ShareSessions
+from .sessions import PartitionKey, SessionKey, ShareSession, ShareSessions
 from .settings import ShareSettings
 from .share_partition import Acknowledgement, SharePartition
 from .start_offset import initial_start_offset
@@ -55,6 +56,8 @@ class SharePartitions:
         self._defaults: ShareSettings | None = None
         self._loaded: dict[Partition, dict[str, LoadedPartition]] = {}
         self._of_group: dict[str, dict[Partition, None]] = {}
+        self._left: dict[int, str] = {}
+        """The group whose session was ended last, by the connection on which it was opened."""
 
     def settings(self, group_id: str) -> ShareSettings:
         """Returns the present settings of a group."""
@@ -138,6 +141,7 @@ class SharePartitions:
             for loaded in list(self._loaded[partition].values()):
                 self._unload(loaded)
         self.sessions = ShareSessions(self.sessions.limit)
+        self._left.clear()
 
     # Acknowledging
 
@@ -180,11 +184,22 @@ class SharePartitions:
 
     # Sessions
 
+    def open_session(self, key: SessionKey, partitions: Iterable[tuple[PartitionKey, str]], connection_id: int) -> ShareSession:
+        """Opens a session in place of a former one. Raises KafkaError as `ShareSessions.open` does."""
+        try:
+            return self.sessions.open(key, partitions, connection_id)
+        finally:
+            self._unload_unused(key.group_id)
+
     def end_session(self, key: SessionKey) -> None:
         """Removes a session and releases the records of its member. Raises KafkaError with SHARE_SESSION_NOT_FOUND."""
         session = self.sessions.get(key)
         self.sessions.remove(key)
         self._release(session)
+        before = self._left.get(session.connection_id, key.group_id)
+        self._left[session.connection_id] = key.group_id
+        if before != key.group_id:
+            self._unload_unused(before)
 
     def _release(self, session: ShareSession) -> None:
         for topic_id, index in session.partitions:
@@ -202,16 +217,18 @@ class SharePartitions:
                 self.changed(loaded)
 
     def disconnected(self, connection_id: int) -> None:
-        """Ends the last session of a closed connection. The share partitions of a group without sessions are unloaded."""
-        found = self.sessions.disconnected(connection_id)
-        if found is None:
-            return
-        key, is_open = found
-        if is_open:
+        """Ends the sessions of a closed connection."""
+        for key in self.sessions.of_connection(connection_id):
             self.end_session(key)
-        if self.sessions.is_empty(key.group_id):
-            for partition in list(self._of_group.get(key.group_id, ())):
-                self._unload(self._loaded[partition][key.group_id])
+        group_id = self._left.pop(connection_id, None)
+        if group_id is not None:
+            self._unload_unused(group_id)
+
+    def _unload_unused(self, group_id: str) -> None:
+        """Unloads the share partitions of a group without sessions."""
+        if not self.sessions.has_group(group_id):
+            for partition in list(self._of_group.get(group_id, ())):
+                self._unload(self._loaded[partition][group_id])
 
 
 def _as_seen_by_clients(error: KafkaError) -> KafkaError:

@@ -3,7 +3,8 @@
 Each change is a record in `__share_group_state` before it takes effect: a snapshot with the whole state, or an update with its changed
 ranges. After `share.coordinator.snapshot.update.records.per.snapshot` updates a snapshot follows. A share partition that is not written for
 `share.coordinator.cold.partition.snapshot.interval.ms` gets a snapshot too, so that the records before all last snapshots can be deleted
-every `share.coordinator.state.topic.prune.interval.ms`. When the object is created, it reads the log back.
+every `share.coordinator.state.topic.prune.interval.ms`. Of a partition of the log without states, only the last deletion is kept. When the
+object is created, it reads the log back.
 
 Epochs: the leader of a partition writes with its leader epoch, and in the state epoch in which the group coordinator has initialized the
 share partition. Older ones are fenced.
@@ -13,11 +14,13 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Mapping, Sequence
+from math import inf
 from typing import NamedTuple
 
 from .....protocol.coordinator_records import CoordinatorRecord, ShareSnapshotValue, ShareUpdateValue
 from .....protocol.errors import ErrorCode, KafkaError
 from .....protocol.schema import ProtocolError
+from ....scheduling.timers import Check
 from ..partitions_view import UNINITIALIZED_START_OFFSET, ShareStateSummary
 from .cluster_view import ShareStateLog
 from .records import SharePartitionKey, read_record, snapshot_record, update_record, written
@@ -53,6 +56,14 @@ class ShareStates:
         self._states: dict[SharePartitionKey, StoredState] = {}
         self._locations: dict[SharePartitionKey, int] = {}
         """The partition of the log in which each state is."""
+        self._deletions: dict[int, int] = {}
+        """The offset of the last deletion of a state in each partition of the log."""
+        self._pruned: dict[int, int] = {}
+        """The offset before which the records of each partition of the log have been deleted."""
+        self.cold_snapshots = Check(
+            self.snapshot_cold_partitions, lambda: self._settings[COLD_SNAPSHOT_INTERVAL_MS], self._next_cold_snapshot_ms
+        )
+        self.pruning = Check(self.prune, lambda: self._settings[PRUNE_INTERVAL_MS], self._next_pruning_ms)
         for partition, offset, record in state_log.records():
             self._replay(partition, offset, record)
 
@@ -202,6 +213,7 @@ class ShareStates:
         if value is None:
             self._states.pop(key, None)
             self._locations.pop(key, None)
+            self._deletions[partition] = offset
             return
         state = self._states.get(key)
         if state is None:
@@ -217,20 +229,34 @@ class ShareStates:
 
     def _set_timers(self) -> None:
         timers = self._log.timers
-        if COLD_SNAPSHOTS_TIMER not in timers:
-            timers.set(COLD_SNAPSHOTS_TIMER, self._settings[COLD_SNAPSHOT_INTERVAL_MS], self.snapshot_cold_partitions)
-        if PRUNING_TIMER not in timers:
-            timers.set(PRUNING_TIMER, self._settings[PRUNE_INTERVAL_MS], self.prune)
+        for key, check in ((COLD_SNAPSHOTS_TIMER, self.cold_snapshots), (PRUNING_TIMER, self.pruning)):
+            if key not in timers:
+                timers.set(key, check.interval_ms(), check)
 
     def snapshot_cold_partitions(self) -> None:
-        """Writes a snapshot of each state whose last one is old, in the partitions of the log in which some states are not cold yet."""
+        """Writes a snapshot of each state whose last one is old and keeps other records of its partition of the log from being deleted.
+
+        These are records of states that are not cold yet, and of states that were deleted since.
+        """
         now_ms, interval_ms = self._log.timers.now_ms, self._settings[COLD_SNAPSHOT_INTERVAL_MS]
-        active = {self._locations[key] for key, state in self._states.items() if state.created_ms == state.written_ms}
-        for key, state in list(self._states.items()):
-            if self._locations[key] in active and now_ms - state.written_ms >= interval_ms:
+        for key, state in list(self._in_active_partitions()):
+            if now_ms - state.written_ms >= interval_ms:
                 self._write_if_led(key, state.as_snapshot(now_ms))
         if self._states:
             self._set_timers()
+
+    def _in_active_partitions(self) -> Iterator[tuple[SharePartitionKey, StoredState]]:
+        """Yields the states in the partitions of the log in which some states are not cold yet, or records of deleted states are kept."""
+        active = {self._locations[key] for key, state in self._states.items() if state.created_ms == state.written_ms}
+        active |= {partition for partition, offset in self._needed().items() if offset < self._deletions.get(partition, 0)}
+        return ((key, state) for key, state in self._states.items() if self._locations[key] in active)
+
+    def _next_cold_snapshot_ms(self) -> float:
+        """Returns when the next state is cold, 0 if there is none, so that the timer ends."""
+        if not self._states:
+            return 0
+        written_ms = min((state.written_ms for _, state in self._in_active_partitions()), default=inf)
+        return written_ms + self._settings[COLD_SNAPSHOT_INTERVAL_MS]
 
     def _write_if_led(self, key: SharePartitionKey, value: ShareSnapshotValue | None) -> None:
         try:
@@ -240,14 +266,22 @@ class ShareStates:
 
     def prune(self) -> None:
         """Deletes the records of the log before the last snapshots of all states of a partition of the log."""
+        self._pruned = self._needed()
+        for partition, offset in self._pruned.items():
+            self._log.delete_before(partition, offset)
+        if self._states:
+            self._set_timers()
+
+    def _next_pruning_ms(self) -> float:
+        return inf if self._states and self._needed() == self._pruned else 0
+
+    def _needed(self) -> dict[int, int]:
+        """Returns the offset in each partition of the log from which on it has to be kept."""
         needed: dict[int, int] = {}
         for key, state in self._states.items():
             partition = self._locations[key]
             needed[partition] = min(needed.get(partition, state.snapshot_offset), state.snapshot_offset)
-        for partition, offset in needed.items():
-            self._log.delete_before(partition, offset)
-        if self._states:
-            self._set_timers()
+        return self._deletions | needed
 
 
 def _key(group_id: str, topic_id: bytes, partition: int) -> SharePartitionKey:

@@ -8,6 +8,7 @@ from odradek.protocol.messages.fetch import FetchableTopicResponse, FetchRespons
 from odradek.protocol.messages.find_coordinator import FindCoordinatorResponse
 from odradek.protocol.messages.init_producer_id import InitProducerIdResponse
 from odradek.protocol.messages.list_groups import ListedGroup, ListGroupsResponse
+from odradek.protocol.messages.metadata import MetadataResponse, MetadataResponseTopic
 from odradek.protocol.schema import Message
 from tests.broker.harness import a_batch
 
@@ -52,7 +53,7 @@ def test_differences_know_ids_that_stand_for_each_other() -> None:
 def test_differences_of_records_are_those_of_their_contents() -> None:
     assert compared(fetched(a_batch(b"v")), fetched(a_batch(b"v", compression=Compression.GZIP)), 11) == []
     assert compared(fetched(a_batch(b"v")), fetched(a_batch(b"w", b"x")), 11) == [
-        "responses[0].partitions[0].records: 1 records was recorded, now 2 records"
+        "responses[0].partitions[0].records: 1 record was recorded, now 2 records"
     ]
     assert compared(fetched(None), fetched(b"damaged, and no batch"), 11) == [
         "responses[0].partitions[0].records: None was recorded, now 21 bytes"
@@ -63,3 +64,31 @@ def test_differences_are_bounded() -> None:
     many = [a_batch(b"v")] * 100
     found = compared(fetched(*many), fetched(*[a_batch(b"w")] * 100), 11)
     assert len(found) == MOST_DIFFERENCES
+
+
+def test_lists_are_compared_by_key() -> None:
+    def groups(*names: tuple[str, str]) -> ListGroupsResponse:
+        listed = [ListedGroup(group_id=name, protocol_type="consumer", group_state=state) for name, state in names]
+        return ListGroupsResponse(error_code=0, groups=listed)
+
+    recorded = groups(("a", "Empty"), ("b", "Stable"))
+    assert compared(recorded, groups(("b", "Stable"), ("a", "Empty")), 4) == []
+    assert compared(recorded, groups(("b", "Dead"), ("a", "Empty")), 4) == ["groups[1].group_state: 'Stable' was recorded, now 'Dead'"]
+    assert compared(recorded, groups(("c", "Stable"), ("a", "Empty")), 4) == ["groups[1].group_id: 'b' was recorded, now 'c'"]
+    assert compared(recorded, groups(("b", "Stable")), 4) == ["groups: 2 items were recorded, now 1"]
+
+
+def test_ids_of_lists_in_another_order_are_learnt_by_name() -> None:
+    def topics(*named: tuple[str, int]) -> MetadataResponse:
+        found = [MetadataResponseTopic(name=name, topic_id=bytes([number] * 16), partitions=[]) for name, number in named]
+        return MetadataResponse(brokers=[], topics=found)
+
+    recorded, live, ids = topics(("a", 1), ("b", 2)), topics(("b", 4), ("a", 3)), Ids()
+    ids.learn(recorded, live)
+    assert (ids.live("topic", bytes([1] * 16)), ids.live("topic", bytes([2] * 16))) == (bytes([3] * 16), bytes([4] * 16))
+    assert compared(recorded, live, 12, ids) == []
+
+    def fetched_ids(*numbers: int) -> FetchResponse:
+        return FetchResponse(responses=[FetchableTopicResponse(topic_id=bytes([number] * 16), partitions=[]) for number in numbers])
+
+    assert compared(fetched_ids(1, 2), fetched_ids(4, 3), 13, ids) == []

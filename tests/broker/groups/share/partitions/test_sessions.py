@@ -51,21 +51,23 @@ def test_session_tells_what_is_new() -> None:
     assert not session.tells(FIRST, records=False, error=False)
 
 
-def test_connection_ends_its_last_session() -> None:
+def test_connection_has_the_sessions_opened_on_it_last() -> None:
     sessions = ShareSessions(5)
     sessions.open(KEY, [], 1)
     sessions.open(OTHER, [], 1)
+    assert sessions.of_connection(1) == [KEY, OTHER]
     sessions.open(OTHER, [], 2)
-    assert sessions.disconnected(1) == (OTHER, False), "the session was opened again on another connection"
-    assert sessions.disconnected(1) is None
-    assert sessions.disconnected(2) == (OTHER, True)
+    assert (sessions.of_connection(1), sessions.of_connection(2)) == ([KEY], [OTHER])
+    sessions.remove(KEY)
+    assert sessions.of_connection(1) == []
 
 
-def test_group_is_empty_without_sessions() -> None:
+def test_group_exists_as_long_as_it_has_sessions() -> None:
     sessions = ShareSessions(5)
     sessions.open(KEY, [], 1)
-    assert not sessions.is_empty("g")
+    sessions.open(OTHER, [], 1)
     assert sessions.remove(KEY) is not None
     assert sessions.remove(KEY) is None
-    assert sessions.is_empty("g")
-    assert sessions.is_empty("unknown")
+    assert sessions.has_group("g")
+    sessions.remove(OTHER)
+    assert not sessions.has_group("g")

@@ -195,3 +195,29 @@ def test_cold_partitions_get_a_snapshot_and_are_pruned(world: World) -> None:
     world.restore(write_cluster(world.cluster))
     assert world.cluster.share_states.read(key, -1).start_offset == 1
     assert ("cold share snapshots" in world.timers) and ("share state pruning" in world.timers)
+
+
+def test_records_of_deleted_states_are_pruned(world: World) -> None:
+    for _ in range(10):
+        states, key = initialized(world, 0)
+        states.delete(*key)
+    world.advance(2 * INTERVAL_MS)
+    log = state_log(world.cluster).log
+    assert (log.start_offset, log.end_offset) == (19, 20), "only the last deletion is kept"
+    assert "share state pruning" not in world.timers
+    states, key = initialized(world, 7)
+    world.restore(write_cluster(world.cluster))
+    assert world.cluster.share_states.read(key, -1).start_offset == 7
+
+
+def test_cold_state_keeps_no_records_of_deleted_ones(world: World) -> None:
+    states, _ = initialized(world, 3)
+    world.advance(INTERVAL_MS)
+    for _ in range(10):
+        states.initialize(*key_in(world.cluster, 1), 0, 1)
+        states.delete(*key_in(world.cluster, 1))
+    world.advance(2 * INTERVAL_MS)
+    log = state_log(world.cluster).log
+    assert log.end_offset - log.start_offset == 1
+    world.advance(5 * INTERVAL_MS)
+    assert log.end_offset == 23, "the quiet log gets no more snapshots"
