@@ -26,22 +26,22 @@ from collections.abc import Callable, Generator
 from typing import TYPE_CHECKING
 
 from ..protocol.errors import KafkaError
-from ..protocol.frame import LENGTH, Buffer, RequestHeader, encode_response, encode_response_in_slices, read_request_header
+from ..protocol.frame import LENGTH, Buffer, RequestHeader, read_request_header
 from ..protocol.messages.api_versions import API_VERSIONS
 from ..protocol.schema import Message, ProtocolError
 from ..storage.blocks import TOUCH_BYTES
 from .cluster.broker import Broker
 from .context import Client, Context, Shortcut, Waiting
-from .failure import failure
-from .gate import Answering, Asked, Sparing
+from .decoding import SLICED_BYTES, decode_large
+from .failure import failure_in_slices
+from .gate import Asked, Sparing
 from .handlers import load_handler, unsupported_version
-from .large_frame import LARGE_FRAME_BYTES, LargeFrame
+from .large_frame import LARGE_FRAME_BYTES, LargeFrame, begin_large_frame
 from .output import Output
 from .parked import Parked, Undecoded
 from .protocol_sniffing import refusal
 from .registry import HANDLERS, CloseConnection
 from .scheduling.turns import TURN_S
-from .scheduling.waiting import NEXT_TURN
 from .short_repr import short_repr
 
 if TYPE_CHECKING:
@@ -91,6 +91,7 @@ class Connection(Output):
         self._held = False  # whether `_unparsed` may contain whole frames
         self._is_put_off = False
         self._large: LargeFrame | None = None
+        self._served: LargeFrame | None = None
         self._step_bytes = TOUCH_BYTES
         self._staging = core.staging
         self._used_ms = core.timers.now_ms
@@ -244,31 +245,29 @@ class Connection(Output):
 
     def _begin_large(self, begun: memoryview, size: int) -> bool:
         """Starts to receive a large frame into its own memory. Returns False to stop reading if queued.max.request.bytes is used up."""
-        memory = self.broker.request_memory
-        if not memory.take(size, self.ask_for_flush):
+        if not self.broker.request_memory.take(size, self.ask_for_flush):
             self._held = True  # stops reading until memory is released, which asks for a flush
             return False
         try:
-            frame = self.core.cluster.blocks.take(size)
+            self._large = begin_large_frame(begun, size, self._step_bytes, self.broker.request_memory, self.core.cluster.blocks)
         except MemoryError as error:
-            memory.release(size)
             self.close(f"no memory for a request of {size} bytes: {error}", logging.ERROR)
-            return True
-        self._large = LargeFrame(frame, begun, self._step_bytes)
         return True
 
     def _receive_large(self, large: LargeFrame, n: int) -> None:
         if large.received(n):
-            self._large, self._step_bytes = None, large.step_bytes
+            self._large, self._served, self._step_bytes = None, large, large.step_bytes
             self._staging = self.core.staging[:FRAME_START_BYTES]
             try:
                 self._serve_large(large.frame)
             finally:
-                self._release_large(large)
+                self._release_served()
 
-    def _release_large(self, large: LargeFrame) -> None:
-        self.broker.request_memory.release(len(large.frame))
-        self.core.cluster.blocks.give_back([large.frame.obj])
+    def _release_served(self) -> None:
+        """Releases the frame of the last large request, unless the request is still decoded or served in slices."""
+        if self._served is not None and (self.parked is None or self.parked.wait is not None):
+            self._served.release()
+            self._served = None
 
     # Requests
 
@@ -318,17 +317,23 @@ class Connection(Output):
     def _handle(self, frame: memoryview, owns_buffer: bool) -> None:
         if self._authentication is not None and not self._admits(self._authentication, frame):
             return
-        gate = self.core.gate
         try:
             header = read_request_header(frame)
             api, version = header.api, header.version
             if version not in self.core.cluster.serves(api):
                 if api is not API_VERSIONS:
                     raise ProtocolError(f"{api.name} v{version} is not served")
-                return self._send(header._replace(version=0), unsupported_version(self.core.cluster))
+                return self.send(header._replace(version=0), unsupported_version(self.core.cluster))
+            if len(frame) > SLICED_BYTES:
+                return decode_large(self, header, frame, owns_buffer)
             request = api.request.decoders[version](frame, header.position)[0]
         except ProtocolError as error:
             return self.close(str(error))
+        self.answer(header, request, frame, owns_buffer)
+
+    def answer(self, header: RequestHeader, request: Message, frame: memoryview, owns_buffer: bool, in_slices: bool = False) -> None:
+        """Passes a decoded request to its handler. With `in_slices`, the response is encoded in slices. Raises no exception."""
+        gate, api, version = self.core.gate, header.api, header.version
         self.client.client_id = header.client_id or ""
         context = Context(version, self.client, self.broker, frame, owns_buffer, self._shortcut)
         try:
@@ -338,11 +343,17 @@ class Connection(Output):
             if self._authentication is None or not self._authentication.expires:
                 self._shortcut = context.shortcut
             if isinstance(answer, Generator):
-                self.resume(Parked(self, header, request, context, answer))
-            else:
-                self._send(header, answer)
+                try:
+                    wait = next(answer)
+                except StopIteration as done:
+                    answer = done.value
+                else:
+                    return self.core.park(Parked(self, header, request, context, answer), wait)
+            if in_slices and answer is not None:
+                return self.resume(Parked(self, header, request, context, self.send_in_slices(header, answer)))
+            self.send(header, answer)
         except Exception as error:
-            self._refuse(header, request, error)
+            self._refuse(header, request, context, error)
 
     def touch(self) -> None:
         """Has the connection count as used now, so that it is not closed as idle."""
@@ -377,7 +388,9 @@ class Connection(Output):
         try:
             self._continue(parked)
         except Exception as error:
-            self._refuse(parked.header, parked.request, error)
+            self._refuse(parked.header, parked.request, parked.context, error)
+        if self._served is not None:
+            self._release_served()
         if self.parked is None and self.recording is not None:
             self.recording.finish()
 
@@ -391,34 +404,21 @@ class Connection(Output):
         if isinstance(response, list):
             return self.write(response)
         if parked.in_slices and response is not None:
-            parked.generator = self._send_in_slices(parked.header, response)
+            parked.generator = self.send_in_slices(parked.header, response)
             return self._continue(parked)
-        self._send(parked.header, response)
+        self.send(parked.header, response)
 
-    def _refuse(self, header: RequestHeader, request: Message, error: Exception) -> None:
+    def _refuse(self, header: RequestHeader, request: Message, context: Context, error: Exception) -> None:
         """Answers a request whose handler raised KafkaError. CloseConnection closes the connection; any other exception is a bug."""
         if isinstance(error, CloseConnection):
             self.resets = error.reset
             return self.close(str(error))
         if isinstance(error, KafkaError):
-            try:
-                return self._send(header, failure(header.api, request, error.code, error.message))
-            except Exception as unexpected:
-                error = unexpected
+            refusal = failure_in_slices(header.api, request, error.code, error.message)
+            return self.resume(Parked(self, header, request, context, refusal))
         self.fail(error, f"serving {header.api.name} v{header.version}: {short_repr(request)}")
 
     # Bytes out
-
-    def _send(self, header: RequestHeader, response: Message | None) -> None:
-        if response is not None:
-            self.write(encode_response(header.api, header.version, header.correlation_id, response))
-
-    def _send_in_slices(self, header: RequestHeader, response: Message) -> Answering:
-        parts: list[Buffer] = []
-        for _ in encode_response_in_slices(header.api, header.version, header.correlation_id, response, parts):
-            yield NEXT_TURN
-        self.write(parts)
-        return None
 
     def ask_for_flush(self) -> None:
         self.core.unflushed.append(self)
@@ -468,7 +468,8 @@ class Connection(Output):
         self.broker.request_memory.forget(self.ask_for_flush)
         self.core.timers.cancel(self)
         if self._large is not None:
-            self._release_large(self._large)
+            self._large.release()
         self._unparsed, self._large, self._held = b"", None, False
         if self.parked is not None:
             self.core.abandon(self.parked)
+        self._release_served()

@@ -4,7 +4,8 @@ Kafka has a hand-written `getErrorResponse` for each request. Here the response 
 
 * a field that `is_error_code` is set to the code;
 * a list whose items contain an error code gets one item per item of the request's list of the same name (topics, partitions, groups), or
-  of the request's first list that is not empty;
+  of the request's first list that is not empty, but an item with an error code of its own contains no further items (as in
+  `OffsetFetchResponse.groupError`), because clients stop at an error of a part of it;
 * other fields are copied from the request's field of the same meaning, or set to Kafka's value for "none".
 
 `failed` does the same for an item of a response that was successful.
@@ -12,10 +13,13 @@ Kafka has a hand-written `getErrorResponse` for each request. Here the response 
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from typing import Any
 
 from ..protocol.errors import ErrorCode
 from ..protocol.schema import ZERO_UUID, Api, Message, Spec, has_default, specs
+from .scheduling.waiting import NEXT_TURN, Wait
+from .slices import Slices
 
 # Response field -> names of the same field in requests, where they differ.
 _ALSO_NAMED = {
@@ -36,7 +40,17 @@ _ZERO: dict[object, object] = {"str": "", "bytes": b"", "records": b"", "?": Fal
 
 def failure(api: Api, request: Message, code: ErrorCode, message: str | None) -> Message:
     """Returns the response to `request` with `code` in all its error code fields."""
-    return _mirror(api.response, request, code, message)
+    mirroring = failure_in_slices(api, request, code, message)
+    while True:
+        try:
+            next(mirroring)
+        except StopIteration as done:
+            return done.value  # type: ignore[no-any-return]
+
+
+def failure_in_slices(api: Api, request: Message, code: ErrorCode, message: str | None) -> Generator[Wait, None, Message]:
+    """Returns what `failure` returns, in slices."""
+    return (yield from _mirror(api.response, request, code, message, Slices()))
 
 
 def failed(item: Message, code: ErrorCode, message: str | None) -> Message:
@@ -64,17 +78,24 @@ def carries_error(cls: type[Message]) -> bool:
     return any(is_error_code(spec) or (spec.array and isinstance(spec.kind, type) and carries_error(spec.kind)) for spec in specs(cls))
 
 
-def _mirror(cls: type[Message], source: object, code: ErrorCode, message: str | None) -> Message:
+def _mirror(
+    cls: type[Message], source: object, code: ErrorCode, message: str | None, slices: Slices, *, is_item: bool = False
+) -> Generator[Wait, None, Message]:
     values: dict[str, Any] = {}
     lists = [getattr(source, spec.name) for spec in specs(type(source)) if spec.array] if isinstance(source, Message) else []
+    is_complete = is_item and any(map(is_error_code, specs(cls)))
     for spec in specs(cls):
         if is_error_code(spec):
             values[spec.name] = code
         elif spec.name == "error_message":
             values[spec.name] = message
         elif spec.array and isinstance(spec.kind, type) and carries_error(spec.kind):
-            items: list[object] = getattr(source, spec.name, None) or next(filter(None, lists), [])
-            values[spec.name] = [_mirror(spec.kind, item, code, message) for item in items]
+            items: list[object] = [] if is_complete else getattr(source, spec.name, None) or next(filter(None, lists), [])
+            values[spec.name] = mirrored = []
+            for item in items:
+                mirrored.append((yield from _mirror(spec.kind, item, code, message, slices, is_item=True)))
+                if slices.full(3):
+                    yield NEXT_TURN
         elif not spec.array and (found := _find(spec, source)) is not None:
             values[spec.name] = found
         elif not has_default(spec.declared):

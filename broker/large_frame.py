@@ -6,19 +6,31 @@ little memory.
 
 from __future__ import annotations
 
-from ..storage.blocks import TOUCH_BYTES, touch
+from ..storage.blocks import TOUCH_BYTES, Blocks, touch
+from .cluster.limits import RequestMemory
 
 LARGE_FRAME_BYTES = 128 * 1024
 MOST_TOUCHED_BYTES = 1024 * 1024
 
 
+def begin_large_frame(begun: memoryview, size: int, step_bytes: int, memory: RequestMemory, blocks: Blocks) -> LargeFrame:
+    """Returns a frame of `size` bytes, which `memory` has granted. If there is no block, gives them back and raises MemoryError."""
+    try:
+        frame = blocks.take(size)
+    except MemoryError:
+        memory.release(size)
+        raise
+    return LargeFrame(frame, begun, memory, blocks, step_bytes)
+
+
 class LargeFrame:
     """A frame whose first bytes, `begun`, are known. `step_bytes` is how many bytes are provided at least for the next read."""
 
-    __slots__ = ("_filled", "_touched", "frame", "step_bytes")
+    __slots__ = ("_blocks", "_filled", "_memory", "_touched", "frame", "step_bytes")
 
-    def __init__(self, frame: memoryview, begun: memoryview, step_bytes: int = TOUCH_BYTES) -> None:
+    def __init__(self, frame: memoryview, begun: memoryview, memory: RequestMemory, blocks: Blocks, step_bytes: int = TOUCH_BYTES) -> None:
         self.frame = frame
+        self._memory, self._blocks = memory, blocks
         self._filled = len(begun)
         frame[: self._filled] = begun
         self.step_bytes = step_bytes
@@ -42,3 +54,8 @@ class LargeFrame:
         """Provides the pages for the next bytes: at most as many as the client has sent, or TOUCH_BYTES."""
         self.step_bytes = min(max(self.step_bytes, self._filled), MOST_TOUCHED_BYTES)
         self._touched = touch(self.frame, min(self._filled + self.step_bytes, len(self.frame)))
+
+    def release(self) -> None:
+        """Releases the memory of the request. The log may still use the block."""
+        self._memory.release(len(self.frame))
+        self._blocks.give_back([self.frame.obj])

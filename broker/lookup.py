@@ -7,7 +7,7 @@ current leader and its address (KIP-951).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from ..protocol.errors import ErrorCode, KafkaError
@@ -15,8 +15,10 @@ from ..protocol.messages.common import LeaderIdAndEpoch, NodeEndpoint
 from ..protocol.schema import ZERO_UUID
 from .cluster.broker import Broker
 from .context import Context
+from .scheduling.waiting import NEXT_TURN, Wait
 from .security.acls import Operation, ResourceType
 from .settings.listeners import Listener
+from .slices import Slices
 from .topics.partition import Partition
 from .topics.topic import Topic
 
@@ -89,15 +91,17 @@ PartitionErrors = dict[TopicKey, list[tuple[int, ErrorCode]]]
 
 
 def find_partitions(
-    topics: Iterable[tuple[TopicKey, Sequence[P]]], context: Context, *, by_id: bool = False
-) -> tuple[list[Found[P]], PartitionErrors]:
-    """Splits the partitions of a request into those that the client may read and the errors for the others.
+    topics: Iterable[tuple[TopicKey, Sequence[P]]], context: Context, slices: Slices, *, by_id: bool = False
+) -> Generator[Wait, None, tuple[list[Found[P]], PartitionErrors]]:
+    """Splits the partitions of a request into those that the client may read and the errors for the others, in slices.
 
     With `by_id`, a topic without an id gets UNKNOWN_TOPIC_ID. Kafka returns the errors before the other partitions.
     """
     found: list[Found[P]] = []
     refused: PartitionErrors = {}
     for key, partitions in topics:
+        if slices.full(2 + len(partitions) // 8):
+            yield NEXT_TURN
         try:
             if by_id and key[1] == ZERO_UUID:
                 raise KafkaError(ErrorCode.UNKNOWN_TOPIC_ID)

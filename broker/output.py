@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from ..protocol.frame import Buffer
+from ..protocol.frame import Buffer, RequestHeader, encode_response, encode_response_in_slices
+from ..protocol.schema import Message
+from .gate import Answering
+from .scheduling.waiting import NEXT_TURN
 
 if TYPE_CHECKING:
     from .core import Core
@@ -30,6 +33,19 @@ class Output:
         """Writes down that a fault has hit the request in flight."""
         if self.recording is not None:
             self.recording.struck(fault)
+
+    def send(self, header: RequestHeader, response: Message | None) -> None:
+        """Queues a response, unless it is None. Raises ProtocolError if it cannot be encoded."""
+        if response is not None:
+            self.write(encode_response(header.api, header.version, header.correlation_id, response))
+
+    def send_in_slices(self, header: RequestHeader, response: Message) -> Answering:
+        """Encodes a response in slices and queues it. Raises ProtocolError if it cannot be encoded."""
+        parts: list[Buffer] = []
+        for _ in encode_response_in_slices(header.api, header.version, header.correlation_id, response, parts):
+            yield NEXT_TURN
+        self.write(parts)
+        return None
 
     def write(self, parts: list[Buffer]) -> None:
         """Queues a response for the flush at the end of this turn."""

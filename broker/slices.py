@@ -1,7 +1,8 @@
 """Builds long responses in slices, so that other connections are served between them.
 
 A handler of a response whose size depends on the cluster counts what it has described with a `Slices` and yields NEXT_TURN whenever a
-slice is full.
+slice is full. A handler of a request with a list does so too: each element is then served in a turn of its slice, as if it had come in a
+request of its own.
 
 A response in slices describes the cluster at several moments. At its start the handler lists the names of the existing topics, groups or
 transactions. Each is described as it is when its slice is built. Names that have been deleted by then are left out, and new ones may be
@@ -12,13 +13,16 @@ DescribeTopicPartitions. A response that fits into one slice describes one momen
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from typing import TypeVar
+
+from .scheduling.waiting import NEXT_TURN, Wait
 
 ITEMS = 400
 """Items, such as partitions, that are described in one turn. That takes about a millisecond."""
 
 T = TypeVar("T")
+R = TypeVar("R")
 
 
 class Slices:
@@ -29,6 +33,10 @@ class Slices:
     def __init__(self) -> None:
         self._left = ITEMS
 
+    def add(self, items: int) -> None:
+        """Adds `items` to the slice, which may then be more than full."""
+        self._left -= items
+
     def full(self, items: int = 1) -> bool:
         """Adds `items` to the slice. Returns whether the slice is full; the next call then begins a new one."""
         self._left -= items
@@ -36,6 +44,24 @@ class Slices:
             return False
         self._left = ITEMS
         return True
+
+
+def in_slices(function: Callable[[T], R], items: Iterable[T], slices: Slices, weight: int = 1) -> Generator[Wait, None, list[R]]:
+    """Returns the results of `function` for all items, each of which takes as long as `weight` partitions to describe.
+
+    Long texts take longer, because many functions compute their hash codes.
+    """
+    results = []
+    for item in items:
+        results.append(function(item))
+        if slices.full(weight + weight_of(item) if isinstance(item, str) else weight):
+            yield NEXT_TURN
+    return results
+
+
+def weight_of(text: str) -> int:
+    """Returns how many items the hash codes of a text count, because Java's hash code is computed from each character."""
+    return len(text) // 50
 
 
 def chunks(items: Sequence[T]) -> Iterator[Sequence[T]]:

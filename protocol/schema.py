@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator
 from typing import Any, ClassVar, NamedTuple, Self, cast, dataclass_transform
 
-from .codec import compile_decoder, compile_encoder, compile_init, compile_sliced_encoder
+from .codec import compile_decoder, compile_encoder, compile_init, compile_sliced_decoder, compile_sliced_encoder
 from .fields import (
     NEVER,
     ZERO_UUID,
@@ -81,17 +81,22 @@ class Message:
     flexible_from: ClassVar[int] = NEVER
     decoders: ClassVar[dict[int, Callable[[memoryview | bytes, int], tuple[Any, int]]]]
     """version -> (buffer, position) -> (message, position after it). Raises ProtocolError."""
+    sliced_decoders: ClassVar[dict[int, Callable[[memoryview | bytes, int], Generator[None, None, tuple[Any, int]]]]]
+    """Decoders that are generators, and yield after every `decoders.SLICE_ITEMS` array items.
+
+    They raise ProtocolError, also for more than MOST_ITEMS items.
+    """
     encoders: ClassVar[dict[int, Callable[[Any, bytearray, list[Any]], bytearray]]]
     """version -> (message, out, parts) -> out. Raises ProtocolError.
 
     Before record bytes and `EncodedItems`, `out` is complete: it and these bytes are appended to `parts`, and a new `out` is returned.
     """
     sliced_encoders: ClassVar[dict[int, Callable[[Any, bytearray, list[Any]], Generator[None, None, bytearray]]]]
-    """Encoders that are generators, and yield after every SLICE_ITEMS array items."""
+    """Encoders that are generators, and yield after every `encoders.SLICE_ITEMS` array items."""
 
     def __init_subclass__(cls) -> None:
         cls.decoders, cls.encoders = _Lazy(cls, compile_decoder), _Lazy(cls, compile_encoder)
-        cls.sliced_encoders = _Lazy(cls, compile_sliced_encoder)
+        cls.sliced_decoders, cls.sliced_encoders = _Lazy(cls, compile_sliced_decoder), _Lazy(cls, compile_sliced_encoder)
 
     def __init__(self, **values: Any) -> None:
         """Replaces itself by a compiled `__init__` on first use, so that startup is not delayed by messages that are never sent."""

@@ -17,14 +17,16 @@ from __future__ import annotations
 
 import mmap
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Generator, Iterable
 from contextlib import suppress
-from typing import cast
+from typing import Any, cast
 
 from .memory import LogMemory
 
 KEPT_BYTES = 64 * 1024 * 1024
 TOUCH_BYTES = 256 * 1024
+FREED_BYTES = 4 * 1024 * 1024
+"""Bytes whose pages the system takes back in about two milliseconds."""
 
 _PRIVATE = getattr(mmap, "MAP_PRIVATE", 0) | getattr(mmap, "MAP_ANONYMOUS", 0)
 _POPULATE_WRITE = 23  # MADV_POPULATE_WRITE of Linux 5.14, which Python's mmap does not name
@@ -52,9 +54,17 @@ class Blocks:
     """The blocks of a cluster: hands them out, and keeps at most `kept_bytes` of those that were given back.
 
     With a `LogMemory`, the kept blocks and the logs together stay within its limit. `on_kept` is called whenever a block is kept.
+    `in_background` gets the work of freeing a large block, which takes long and is done step by step; without it, blocks are freed at once.
     """
 
-    def __init__(self, limit_bytes: int, memory: LogMemory | None = None, on_kept: Callable[[], None] = lambda: None) -> None:
+    def __init__(
+        self,
+        limit_bytes: int,
+        memory: LogMemory | None = None,
+        on_kept: Callable[[], None] = lambda: None,
+        in_background: Callable[[Generator[Any, None, None]], None] | None = None,
+    ) -> None:
+        self._in_background = in_background
         self.kept_bytes = 0
         self._limit_bytes = limit_bytes
         self._memory = memory
@@ -77,9 +87,12 @@ class Blocks:
         `memory` contains what the attribute `obj` of views returns. Others may still use the blocks.
         """
         for block in memory:
-            if isinstance(block, Block) and not block.is_kept and len(block) <= self._allowed_bytes():
-                self._shrink_to(self._allowed_bytes() - len(block))
-                self._add(block)
+            if isinstance(block, Block) and not block.is_kept:
+                if len(block) <= self._allowed_bytes():
+                    self._shrink_to(self._allowed_bytes() - len(block))
+                    self._add(block)
+                else:
+                    self._free(block)
 
     def clear(self) -> None:
         """Frees all blocks that are kept."""
@@ -114,7 +127,21 @@ class Blocks:
     def _shrink_to(self, size: int) -> None:
         """Frees blocks of the length that was given back the longest time ago, until at most `size` bytes are kept."""
         while self._kept and self.kept_bytes > size:
-            self._remove(next(iter(self._kept)))
+            if (block := self._remove(next(iter(self._kept)))) is not None:
+                self._free(block)
+
+    def _free(self, block: Block) -> None:
+        if self._in_background is not None and block.touched > FREED_BYTES:
+            self._in_background(_free_in_steps(block))
+
+
+def _free_in_steps(block: Block) -> Generator[None, None, None]:
+    """Gives the pages of a block back, FREED_BYTES in each step, unless it is still used after the first step."""
+    yield
+    if block.is_unused:
+        for first in range(0, block.touched, FREED_BYTES):
+            block.madvise(mmap.MADV_DONTNEED, first, min(FREED_BYTES, len(block) - first))
+            yield
 
 
 def touch(view: memoryview, end: int) -> int:

@@ -98,7 +98,7 @@ class ClusterState:
         """The memory of all logs where it is limited. Snapshots share it, so a restored cluster continues that of the one before."""
         self.nodes = NodeControl(self)
         self.coordinator_moves = CoordinatorMoves(self)
-        self.blocks = Blocks(KEPT_BYTES, self.log_memory, self._blocks_kept)
+        self.blocks = Blocks(KEPT_BYTES, self.log_memory, self._blocks_kept, self.background)
         self.topics: dict[str, Topic] = {}
         self.topics_by_id: dict[bytes, Topic] = {}
         self._names = TopicNames()

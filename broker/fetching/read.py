@@ -33,7 +33,9 @@ from ...protocol.schema import ZERO_UUID
 from ...storage.segments import end_offset_of
 from ..context import Context
 from ..lookup import current_leader, find_led_partition, find_topic
+from ..scheduling.waiting import NEXT_TURN, Background
 from ..security.acls import Operation, ResourceType
+from ..slices import ITEMS, Slices, chunks
 from ..topics.partition import Partition
 from ..topics.topic import Topic
 
@@ -71,15 +73,15 @@ class PartitionRead(NamedTuple):
 
 
 class FetchRead:
-    """The result of one pass over the partitions of `topics`.
+    """One pass over the partitions of `topics`, and its result after `run` or `run_in_slices`.
 
     `quiet` are the partitions of a session that have no new data; they are not read, but the request may wait for them. `topics` is the
     response, `partitions` are all partitions that the request may wait for, and `leaders` are the leaders that the response contains.
     """
 
     __slots__ = (
-        *("_by_id", "_cuts", "_depends", "_follower", "_limit", "_or_followed", "_rack", "_unknown", "bytes", "context", "failed"),
-        *("leaders", "partitions", "request", "topics"),
+        *("_by_id", "_cuts", "_depends", "_follower", "_limit", "_or_followed", "_rack", "_unknown", "_wanted", "_was_interrupted"),
+        *("bytes", "context", "failed", "leaders", "partitions", "request", "topics"),
     )
 
     def __init__(self, request: FetchRequest, context: Context, topics: Sequence[FetchTopic], quiet: Sequence[Partition] = ()) -> None:
@@ -99,12 +101,48 @@ class FetchRead:
         self._rack = request.rack_id if broker.rack_aware and self._or_followed else ""
         self._unknown: list[tuple[FetchTopic, PartitionData]] = []
         self._limit = min(request.max_bytes, broker.config.integers["fetch.max.bytes"])
-        for topic in topics:
+        self._wanted = topics
+        self._was_interrupted = False
+
+    @property
+    def is_large(self) -> bool:
+        """Whether the partitions are read in slices."""
+        return sum([len(topic.partitions) for topic in self._wanted]) > ITEMS
+
+    def run(self) -> None:
+        """Reads all partitions at once."""
+        for topic in self._wanted:
             found = [data for wanted in topic.partitions if (data := self._partition(topic, wanted)) is not None]
             if found:
                 self._append(topic, found)
         if self._unknown:
             self._append_unknown()
+
+    def run_in_slices(self) -> Background:
+        """Reads all partitions in slices."""
+        slices = Slices()
+        for topic in self._wanted:
+            found: list[PartitionData] = []
+            for some in chunks(topic.partitions):
+                found += [data for wanted in some if (data := self._partition(topic, wanted)) is not None]
+                if slices.full(1 + len(some)):
+                    self._was_interrupted = True
+                    yield NEXT_TURN
+            if found:
+                self._append(topic, found)
+        if self._unknown:
+            self._append_unknown()
+
+    def missed(self) -> list[Partition]:
+        """Returns the partitions that have changed after they were read, while others were read in later turns."""
+        interrupted, self._was_interrupted = self._was_interrupted, False
+        if not interrupted:
+            return []
+        return [each for each, read in self.partitions.items() if read and read.data.high_watermark != self._high_watermark(each)]
+
+    def _high_watermark(self, partition: Partition) -> int:
+        node_id = self.context.broker.node_id
+        return partition.high_watermark if partition.leader == node_id else partition.offsets_of(node_id)[1]
 
     @property
     def complete(self) -> bool:
@@ -191,8 +229,7 @@ class FetchRead:
         return topic
 
     def _read(self, partition: Partition, named: FetchTopic, wanted: FetchPartition) -> PartitionData:
-        log = partition.log
-        node_id = self.context.broker.node_id
+        log, node_id = partition.log, self.context.broker.node_id
         if partition.leader == node_id:
             log_end, high_watermark, last_stable_offset = log.end_offset, partition.high_watermark, partition.last_stable_offset
         else:

@@ -10,7 +10,7 @@ from collections.abc import Generator, Iterable
 
 from ..kafka_quirks.java_hash import abs_java_hash, partitions_order, timeline_order
 from ..scheduling.waiting import NEXT_TURN, Wait
-from ..slices import Slices
+from ..slices import Slices, weight_of
 from ..topics.names import CONSUMER_OFFSETS
 from ..topics.topic import Topic
 from .table import Group
@@ -36,11 +36,13 @@ def coordinated_groups(groups: Iterable[Group], offsets: Topic | None, node_id: 
     return found
 
 
-def response_order(group_ids: Iterable[str], offsets: Topic | None) -> list[str]:
+def response_order(group_ids: Iterable[str], offsets: Topic | None, slices: Slices) -> Generator[Wait, None, list[str]]:
     """Returns group ids, which may repeat, in the order in which Kafka's response to a request for all of them lists them."""
     shards: dict[int, list[str]] = {}
     for group_id in group_ids:
         shards.setdefault(_partition_of(group_id, offsets) if offsets else 0, []).append(group_id)
+        if slices.full(1 + weight_of(group_id)):
+            yield NEXT_TURN
     # Of partitions in the same bucket of Kafka's table, the one that was inserted last comes first.
     return [group_id for index in partitions_order(CONSUMER_OFFSETS, list(reversed(shards))) for group_id in shards[index]]
 

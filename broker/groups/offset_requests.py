@@ -5,12 +5,14 @@ Each change is written to `__consumer_offsets` before it takes effect. Handlers 
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Mapping
 from functools import partial
 from math import inf
 
 from ...protocol.errors import ErrorCode
 from ...protocol.schema import ZERO_UUID
+from ..scheduling.waiting import NEXT_TURN, Background
 from ..transactions.transaction import Producer
 from .classic.group import ClassicGroup
 from .classic.messages import CONSUMER_PROTOCOL_TYPE
@@ -162,11 +164,16 @@ class OffsetRequests:
 
     def topic_deleted(self, topic: str) -> None:
         """Deletes the offsets of a deleted topic in all groups."""
+        deque(self.forget_topic(topic), maxlen=0)
+
+    def forget_topic(self, topic: str) -> Background:
+        """Deletes the offsets of a topic, and yields after each group."""
         for group_id in self._index.with_offsets_of(topic):
             offsets = self.of(group_id)
             offsets.pending.delete(topic)
             self._delete(group_id, [(topic, index) for index in offsets.partitions(topic)])
             self._remove_unused_from_index(group_id, offsets, [topic])
+            yield NEXT_TURN
 
     def expire(self, group_id: str) -> None:
         """Deletes the offsets of a group that have expired."""

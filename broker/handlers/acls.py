@@ -6,6 +6,8 @@ broker/security/.
 
 from __future__ import annotations
 
+from collections.abc import Generator
+
 from ...protocol.errors import ErrorCode, KafkaError
 from ...protocol.messages.create_acls import CREATE_ACLS, AclCreation, AclCreationResult, CreateAclsRequest, CreateAclsResponse
 from ...protocol.messages.delete_acls import (
@@ -25,8 +27,10 @@ from ...protocol.messages.describe_acls import (
 )
 from ..context import Context
 from ..registry import CloseConnection, handles
+from ..scheduling.waiting import Wait
 from ..security.acls import Acl, AclFilter, Operation, PatternType, Permission, ResourceType
 from ..security.authorizer import Authorizer
+from ..slices import Slices, in_slices
 
 UNKNOWN = 0
 
@@ -52,17 +56,17 @@ def describe_acls(request: DescribeAclsRequest, context: Context) -> DescribeAcl
 
 
 @handles(CREATE_ACLS)
-def create_acls(request: CreateAclsRequest, context: Context) -> CreateAclsResponse:
+def create_acls(request: CreateAclsRequest, context: Context) -> Generator[Wait, None, CreateAclsResponse]:
     """Adds each entry independently of the others. An entry that already exists is not an error."""
     for each in request.creations:
         _check_codes(each.resource_type, each.resource_pattern_type, each.operation, each.permission_type)
     context.demand(Operation.ALTER)
-    authorizer = _authorizer(context)
-    acls = [_acl(each) for each in request.creations]
+    authorizer, slices = _authorizer(context), Slices()
+    acls = yield from in_slices(_acl, request.creations, slices, 4)
     if any(acl.has_wildcard_code for acl in acls):
         # Kafka fails with an unexpected exception for codes that are valid in filters only.
         raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR)
-    return CreateAclsResponse(results=[_create(acl, authorizer) for acl in acls])
+    return CreateAclsResponse(results=(yield from in_slices(lambda acl: _create(acl, authorizer), acls, slices, 4)))
 
 
 def _acl(creation: AclCreation) -> Acl:
@@ -86,25 +90,28 @@ def _create(acl: Acl, authorizer: Authorizer) -> AclCreationResult:
 
 
 @handles(DELETE_ACLS)
-def delete_acls(request: DeleteAclsRequest, context: Context) -> DeleteAclsResponse:
+def delete_acls(request: DeleteAclsRequest, context: Context) -> Generator[Wait, None, DeleteAclsResponse]:
     """Removes the entries that each filter selects. An entry is returned for each filter that selects it."""
     for each in request.filters:
         _check_codes(each.resource_type_filter, each.pattern_type_filter, each.operation, each.permission_type)
     context.demand(Operation.ALTER)
     authorizer = _authorizer(context)
-    results, removed = [], set[Acl]()
-    for each in request.filters:
-        acl_filter = _filter(each)
-        try:
-            acl_filter.check()
-        except KafkaError as error:
-            results.append(DeleteAclsFilterResult(error_code=error.code, error_message=error.message, matching_acls=[]))
-            continue
-        found = authorizer.find(acl_filter)
-        removed.update(found)
-        results.append(DeleteAclsFilterResult(error_message=None, matching_acls=[_matching(acl) for acl in found]))
+    removed: set[Acl] = set()
+    results = yield from in_slices(lambda each: _selected(each, authorizer, removed), request.filters, Slices(), 6)
     authorizer.remove(removed)
     return DeleteAclsResponse(filter_results=results)
+
+
+def _selected(wanted: DeleteAclsFilter, authorizer: Authorizer, removed: set[Acl]) -> DeleteAclsFilterResult:
+    """Returns the entries that a filter selects, and adds them to `removed`."""
+    acl_filter = _filter(wanted)
+    try:
+        acl_filter.check()
+    except KafkaError as error:
+        return DeleteAclsFilterResult(error_code=error.code, error_message=error.message, matching_acls=[])
+    found = authorizer.find(acl_filter)
+    removed.update(found)
+    return DeleteAclsFilterResult(error_message=None, matching_acls=[_matching(acl) for acl in found])
 
 
 def _matching(acl: Acl) -> DeleteAclsMatchingAcl:

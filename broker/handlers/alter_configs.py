@@ -6,7 +6,7 @@ Each resource is altered or rejected independently of the others (Kafka's Config
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple, TypeVar
 
@@ -24,6 +24,7 @@ from ..cluster.broker import Broker
 from ..cluster.features import ELR_VERSION
 from ..context import Context
 from ..registry import handles
+from ..scheduling.waiting import Wait
 from ..security.acls import Operation
 from ..settings.dynamic import validate_broker_configs
 from ..settings.parsing import COMMA, text_of
@@ -32,6 +33,7 @@ from ..settings.rows import GROUP_SETTINGS
 from ..settings.types import ConfigResourceType, ConfigType, OpType, Setting, Value
 from ..settings.validation import validate_group_configs, validate_topic_configs
 from ..settings.values import ClientMetricsConfig, GroupConfig
+from ..slices import Slices, in_slices
 from ..topics.names import illegal_name
 from .configs import demand_configs
 from .log_levels import alter_levels
@@ -55,15 +57,18 @@ class Target(NamedTuple):
 
 
 @handles(ALTER_CONFIGS)
-def alter_configs(request: AlterConfigsRequest, context: Context) -> AlterConfigsResponse:
+def alter_configs(request: AlterConfigsRequest, context: Context) -> Generator[Wait, None, AlterConfigsResponse]:
     """Replaces all overrides of each resource; settings that the request does not contain are removed."""
-    return AlterConfigsResponse(responses=_responses(request, context, _replaced, full.AlterConfigsResourceResponse))
+    return AlterConfigsResponse(responses=(yield from _responses(request, context, _replaced, full.AlterConfigsResourceResponse)))
 
 
 @handles(INCREMENTAL_ALTER_CONFIGS)
-def incremental_alter_configs(request: IncrementalAlterConfigsRequest, context: Context) -> IncrementalAlterConfigsResponse:
+def incremental_alter_configs(
+    request: IncrementalAlterConfigsRequest, context: Context
+) -> Generator[Wait, None, IncrementalAlterConfigsResponse]:
     """Sets and removes single overrides, and appends to and subtracts from lists."""
-    return IncrementalAlterConfigsResponse(responses=_responses(request, context, _changed, incremental.AlterConfigsResourceResponse))
+    responses = yield from _responses(request, context, _changed, incremental.AlterConfigsResourceResponse)
+    return IncrementalAlterConfigsResponse(responses=responses)
 
 
 def _responses(
@@ -71,16 +76,15 @@ def _responses(
     context: Context,
     new_overrides: Callable[..., dict[str, str]],
     response: type[Response],
-) -> list[Response]:
+) -> Generator[Wait, None, list[Response]]:
     """Alters each resource. `new_overrides` computes the overrides from a resource of the request and its target."""
     repeated = _repeated(request.resources)
-    responses = []
-    for resource in request.resources:
+
+    def respond(resource: Resource) -> Response:
         code, message = _alter(resource, context, request.validate_only, repeated, new_overrides)
-        responses.append(
-            response(error_code=code, error_message=message, resource_type=resource.resource_type, resource_name=resource.resource_name)
-        )
-    return responses
+        return response(error_code=code, error_message=message, resource_type=resource.resource_type, resource_name=resource.resource_name)
+
+    return (yield from in_slices(respond, list[Resource](request.resources), Slices(), 24))
 
 
 def _repeated(resources: Sequence[Resource]) -> set[tuple[int, str]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 
 from ...protocol.errors import ErrorCode, KafkaError
 from ...protocol.messages import alter_client_quotas as altering
@@ -17,18 +17,21 @@ from ...protocol.messages.describe_client_quotas import (
 from ..cluster.quotas import ENTITY_TYPES, IP, Entity, Match, entity_of
 from ..context import Context
 from ..registry import handles
+from ..scheduling.waiting import NEXT_TURN, Wait
 from ..security.acls import Operation, ResourceType
+from ..slices import Slices
 
 EXACT, DEFAULT, ANY = 0, 1, 2
 """How a component of a filter matches the name of an entity part."""
 
 
 @handles(ALTER_CLIENT_QUOTAS)
-def alter_client_quotas(request: AlterClientQuotasRequest, context: Context) -> AlterClientQuotasResponse:
+def alter_client_quotas(request: AlterClientQuotasRequest, context: Context) -> Generator[Wait, None, AlterClientQuotasResponse]:
     """Alters each entity independently of the others. For a duplicate entity, the first changes apply but the response has an error."""
     if not context.may(Operation.ALTER_CONFIGS, ResourceType.CLUSTER):
         return AlterClientQuotasResponse(entries=[_denied(entry) for entry in request.entries])
     results: dict[Entity, KafkaError | None] = {}
+    slices = Slices()
     for entry in request.entries:
         entity = entity_of({part.entity_type: part.entity_name for part in entry.entity})
         changes = {op.key: None if op.remove else op.value for op in entry.ops}
@@ -36,6 +39,8 @@ def alter_client_quotas(request: AlterClientQuotasRequest, context: Context) -> 
             results[entity] = KafkaError(ErrorCode.INVALID_REQUEST, f"Ignoring duplicate entity {_text(entity)}")
         else:
             results[entity] = _alter(entity, changes, request.validate_only, context)
+        if slices.full(3):
+            yield NEXT_TURN
     return AlterClientQuotasResponse(
         entries=[
             altering.EntryResponseData(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Generator
+from functools import partial
 
 from ...protocol.errors import ErrorCode, KafkaError
 from ...protocol.messages.delete_records import (
@@ -16,7 +17,9 @@ from ...protocol.messages.delete_records import (
 from ..context import Context
 from ..lookup import find_led_partition, find_topic
 from ..registry import handles
+from ..scheduling.waiting import NEXT_TURN, Wait
 from ..security.acls import Operation
+from ..slices import Slices, in_slices
 from ..topics.removed_records import Removed, tell_removed
 
 HIGH_WATERMARK = -1
@@ -24,23 +27,24 @@ HIGH_WATERMARK = -1
 
 
 @handles(DELETE_RECORDS)
-def delete_records(request: DeleteRecordsRequest, context: Context) -> DeleteRecordsResponse:
+def delete_records(request: DeleteRecordsRequest, context: Context) -> Generator[Wait, None, DeleteRecordsResponse]:
     """Moves the log start of each partition. If a partition occurs twice in the request, the last occurrence counts."""
     topics: dict[str, dict[int, DeleteRecordsPartition]] = {}
     for topic in request.topics:
-        for wanted in topic.partitions:
-            topics.setdefault(topic.name, {})[wanted.partition_index] = wanted
-    return DeleteRecordsResponse(topics=[_delete_in_topic(name, partitions.values(), context) for name, partitions in topics.items()])
+        for each in topic.partitions:
+            topics.setdefault(topic.name, {})[each.partition_index] = each
+    response, slices = DeleteRecordsResponse(topics=[]), Slices()
+    for name, wanted in topics.items():
+        removed: list[Removed] = []
+        partitions = yield from in_slices(partial(_delete, name, context, removed), wanted.values(), slices, 2)
+        tell_removed(context.cluster.tell, "deleted", removed, "a client has deleted older records")
+        response.topics.append(DeleteRecordsTopicResult(name=name, partitions=partitions))
+        if slices.full():
+            yield NEXT_TURN
+    return response
 
 
-def _delete_in_topic(name: str, partitions: Iterable[DeleteRecordsPartition], context: Context) -> DeleteRecordsTopicResult:
-    removed: list[Removed] = []
-    results = [_delete(name, wanted, context, removed) for wanted in partitions]
-    tell_removed(context.cluster.tell, "deleted", removed, "a client has deleted older records")
-    return DeleteRecordsTopicResult(name=name, partitions=results)
-
-
-def _delete(name: str, wanted: DeleteRecordsPartition, context: Context, removed: list[Removed]) -> DeleteRecordsPartitionResult:
+def _delete(name: str, context: Context, removed: list[Removed], wanted: DeleteRecordsPartition) -> DeleteRecordsPartitionResult:
     """Moves the start of a partition, which is added to `removed` if it has lost records."""
     try:
         topic = find_topic(context, Operation.DELETE, name)

@@ -10,7 +10,7 @@ from ..context import Context
 from ..groups.listing_order import response_order
 from ..scheduling.waiting import NEXT_TURN, Wait
 from ..security.acls import Operation, ResourceType
-from ..slices import Slices
+from ..slices import Slices, weight_of
 from ..topics.names import CONSUMER_OFFSETS
 
 _ERROR_ORDER: dict[int, int] = {ErrorCode.GROUP_AUTHORIZATION_FAILED: 0, ErrorCode.INVALID_GROUP_ID: 1}
@@ -24,12 +24,12 @@ def describe_groups(
 ) -> Generator[Wait, None, list[G]]:
     """Returns the descriptions of groups in Kafka's order, in slices; with the client's permissions if it has asked for them."""
     described, slices = [], Slices()
-    for group_id in response_order(group_ids, context.cluster.topics.get(CONSUMER_OFFSETS)):
+    for group_id in (yield from response_order(group_ids, context.cluster.topics.get(CONSUMER_OFFSETS), slices)):
         group = describe(group_id, context)
         if with_operations and not group.error_code:
             group.authorized_operations = context.allowed(ResourceType.GROUP, group_id)
         described.append(group)
-        if slices.full(1 + 4 * len(group.members)):
+        if slices.full(1 + 4 * len(group.members) + weight_of(group_id)):
             yield NEXT_TURN
     described.sort(key=lambda group: _ERROR_ORDER.get(group.error_code, len(_ERROR_ORDER)))
     return described

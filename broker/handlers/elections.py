@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator
+from functools import partial
 
 from ...protocol.errors import ErrorCode, KafkaError
 from ...protocol.messages.elect_leaders import (
@@ -16,7 +17,7 @@ from ..context import Context
 from ..registry import handles
 from ..scheduling.waiting import NEXT_TURN, Wait
 from ..security.acls import Operation
-from ..slices import Slices
+from ..slices import Slices, in_slices
 from ..topics.partition import Partition
 from ..topics.replication import NO_LEADER
 
@@ -39,11 +40,11 @@ def elect_leaders(request: ElectLeadersRequest, context: Context) -> Generator[W
         return _unknown_type(request, wanted)
     results, slices = [], Slices()
     for name, indexes in wanted:
-        elections = [_elect(name, index, request.election_type, context) for index in indexes]
+        elections = yield from in_slices(partial(_elect, name, request.election_type, context), indexes, slices, 4)
         if request.topic_partitions is None:
             elections = [election for election in elections if election.error_code not in _OMITTED]
         results.append(ReplicaElectionResult(topic=name, partition_result=elections))
-        if slices.full(1 + len(indexes)):
+        if slices.full(3):
             context.cluster.transactions.write_missing_markers()
             yield NEXT_TURN
     context.cluster.transactions.write_missing_markers()
@@ -68,7 +69,7 @@ def _unknown_type(request: ElectLeadersRequest, wanted: list[tuple[str, list[int
     )
 
 
-def _elect(name: str, index: int, election_type: int, context: Context) -> PartitionResult:
+def _elect(name: str, election_type: int, context: Context, index: int) -> PartitionResult:
     try:
         topic = context.cluster.topics.get(name)
         if topic is None:

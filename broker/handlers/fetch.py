@@ -12,7 +12,7 @@ afterwards.
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Hashable
 
 from ...protocol.errors import ErrorCode, KafkaError
 from ...protocol.frame import encode_response
@@ -23,7 +23,7 @@ from ..fetching.fetch_shortcut import learn
 from ..fetching.read import TOPIC_IDS_SINCE, FetchRead, distinct
 from ..lookup import node_endpoints
 from ..registry import handles
-from ..scheduling.waiting import Wait
+from ..scheduling.waiting import NEXT_TURN, Wait
 
 ISOLATION_LEVELS = (0, 1)
 CORRELATION_ID_BYTES = 4
@@ -46,7 +46,10 @@ def fetch(request: FetchRequest, context: Context) -> FetchResponse | Generator[
             session = _resume_session(request, context)
         except KafkaError as error:
             return FetchResponse(error_code=error.code, responses=[])
-    read = FetchRead(request, context, request.topics) if session is None else _read_session(request, context, session)
+    read = _begin(request, context, session)
+    if read.is_large:
+        return _read_large(read, session)
+    read.run()
     if read.only_partition is not None:
         learn(request, read.only_partition, context)
     return _response(read, session) if read.complete or request.max_wait_ms <= 0 else _wait(read, session)
@@ -83,26 +86,44 @@ def _resume_session(request: FetchRequest, context: Context) -> FetchSession | N
     return session
 
 
-def _read_session(request: FetchRequest, context: Context, session: FetchSession) -> FetchRead:
+def _begin(request: FetchRequest, context: Context, session: FetchSession | None) -> FetchRead:
+    if session is None:
+        return FetchRead(request, context, request.topics)
     also_quiet = context.broker.rack_aware and bool(request.rack_id)  # the nearest replica may have changed
     topics, quiet = session.wanted(context.cluster.topic_name, also_quiet=also_quiet)
     return FetchRead(request, context, topics, quiet)
 
 
+def _read_large(read: FetchRead, session: FetchSession | None) -> Generator[Wait, None, FetchResponse]:
+    """Reads and answers in slices. If many such requests are answered at the same moment, each is in a turn of its own."""
+    yield from read.run_in_slices()
+    if not read.complete and read.request.max_wait_ms > 0:
+        read = yield from _until_complete(read, session)
+        yield NEXT_TURN
+    return _response(read, session)
+
+
 def _wait(read: FetchRead, session: FetchSession | None) -> Generator[Wait, None, FetchResponse]:
+    return _response((yield from _until_complete(read, session)), session)
+
+
+def _until_complete(read: FetchRead, session: FetchSession | None) -> Generator[Wait, None, FetchRead]:
     """Waits until the response is complete, one of the partitions can no longer be waited for, or `max_wait_ms` has passed."""
     request, context, wanted = read.request, read.context, len(read.partitions)
     deadline_ms = context.now_ms + request.max_wait_ms
     wait = Wait(read.partitions, deadline_ms, [])
     while not read.complete and context.now_ms < deadline_ms and len(read.partitions) == wanted:
-        yield wait
-        woken = wait.woken or []
+        woken: list[Hashable] = [*read.missed()]
+        if not woken:
+            yield wait
+            woken = wait.woken or []
         if read.update(woken):
             woken.clear()
         else:
-            read = FetchRead(request, context, request.topics) if session is None else _read_session(request, context, session)
+            read = _begin(request, context, session)
+            yield from read.run_in_slices()
             wait = Wait(read.partitions, deadline_ms, [])
-    return _response(read, session)
+    return read
 
 
 def _response(read: FetchRead, session: FetchSession | None) -> FetchResponse:

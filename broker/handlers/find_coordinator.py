@@ -5,15 +5,18 @@ The first request for a coordinator creates the internal topic whose partition l
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
+from functools import partial
 
 from ...protocol.errors import ErrorCode, KafkaError
 from ...protocol.messages.find_coordinator import FIND_COORDINATOR, Coordinator, FindCoordinatorRequest, FindCoordinatorResponse
 from ..context import Context
 from ..lookup import reachable_brokers
 from ..registry import handles
+from ..scheduling.waiting import Wait
 from ..security.acls import ACCESS_DENIED_ERRORS, Operation, ResourceType
 from ..settings.listeners import Listener
+from ..slices import Slices, in_slices
 from ..topics.names import CONSUMER_OFFSETS, SHARE_GROUP_STATE, TRANSACTION_STATE
 
 SHARE, SHARE_SINCE = 2, 6
@@ -22,11 +25,13 @@ RESOURCE_TYPES = {0: ResourceType.GROUP, 1: ResourceType.TRANSACTIONAL_ID}
 
 
 @handles(FIND_COORDINATOR)
-def find_coordinator(request: FindCoordinatorRequest, context: Context) -> FindCoordinatorResponse:
+def find_coordinator(
+    request: FindCoordinatorRequest, context: Context
+) -> FindCoordinatorResponse | Generator[Wait, None, FindCoordinatorResponse]:
     """Returns one coordinator in the response's own fields up to v3, and a list of coordinators from v4 on (KIP-699)."""
     listeners = {broker.node_id: listener for broker, listener in reachable_brokers(context)}
     if context.version >= 4:
-        return FindCoordinatorResponse(coordinators=[_find(key, request.key_type, listeners, context) for key in request.coordinator_keys])
+        return _find_all(request, listeners, context)
     found = _find(request.key, request.key_type, listeners, context)
     return FindCoordinatorResponse(
         error_code=found.error_code,
@@ -35,6 +40,13 @@ def find_coordinator(request: FindCoordinatorRequest, context: Context) -> FindC
         host=found.host,
         port=found.port,
     )
+
+
+def _find_all(
+    request: FindCoordinatorRequest, listeners: Mapping[int, Listener], context: Context
+) -> Generator[Wait, None, FindCoordinatorResponse]:
+    find = partial(_find, key_type=request.key_type, listeners=listeners, context=context)
+    return FindCoordinatorResponse(coordinators=(yield from in_slices(find, request.coordinator_keys, Slices(), 3)))
 
 
 def _find(key: str, key_type: int, listeners: Mapping[int, Listener], context: Context) -> Coordinator:

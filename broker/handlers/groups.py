@@ -42,7 +42,7 @@ from ..kafka_quirks.java_hash import hash_map_order
 from ..registry import handles
 from ..scheduling.waiting import NEXT_TURN, Reply, Wait
 from ..security.acls import Operation, ResourceType
-from ..slices import Slices, chunks
+from ..slices import Slices, chunks, in_slices, weight_of
 from ..topics.names import CONSUMER_OFFSETS
 
 NO_REASON = "not provided"
@@ -137,7 +137,7 @@ def heartbeat(request: HeartbeatRequest, context: Context) -> HeartbeatResponse:
 
 
 @handles(LEAVE_GROUP)
-def leave_group(request: LeaveGroupRequest, context: Context) -> LeaveGroupResponse:
+def leave_group(request: LeaveGroupRequest, context: Context) -> Generator[Wait, None, LeaveGroupResponse]:
     """Removes members. Both members and administrators send this request."""
     if not context.may(Operation.READ, ResourceType.GROUP, request.group_id):
         return LeaveGroupResponse(error_code=ErrorCode.GROUP_AUTHORIZATION_FAILED)
@@ -146,31 +146,33 @@ def leave_group(request: LeaveGroupRequest, context: Context) -> LeaveGroupRespo
     if not context.broker.is_coordinator(request.group_id):
         return LeaveGroupResponse(error_code=ErrorCode.NOT_COORDINATOR)
     members = request.members if context.version >= 3 else [MemberIdentity(member_id=request.member_id)]
-    leaves = [
-        Leave(member_id=member.member_id, group_instance_id=member.group_instance_id, reason=member.reason or NO_REASON)
-        for member in members
-    ]
+    slices = Slices()
+    leaves = yield from in_slices(_leave, members, slices)
     errors = context.broker.groups.classic.leave(request.group_id, leaves)
     if context.version < 3:
         return LeaveGroupResponse(error_code=errors[0])
-    return LeaveGroupResponse(
-        members=[
-            MemberResponse(member_id=member.member_id, group_instance_id=member.group_instance_id, error_code=error)
-            for member, error in zip(members, errors, strict=True)
-        ]
-    )
+    answers = yield from in_slices(lambda each: _left(*each), zip(members, errors, strict=True), slices)
+    return LeaveGroupResponse(members=answers)
+
+
+def _leave(member: MemberIdentity) -> Leave:
+    return Leave(member_id=member.member_id, group_instance_id=member.group_instance_id, reason=member.reason or NO_REASON)
+
+
+def _left(member: MemberIdentity, error: ErrorCode) -> MemberResponse:
+    return MemberResponse(member_id=member.member_id, group_instance_id=member.group_instance_id, error_code=error)
 
 
 @handles(DESCRIBE_GROUPS)
 def describe_groups(request: DescribeGroupsRequest, context: Context) -> Generator[Wait, None, DescribeGroupsResponse]:
     """Describes classic groups. The protocol and the members' metadata are returned only if the group is stable."""
     described, slices = [], Slices()
-    for group_id in response_order(request.groups, context.cluster.topics.get(CONSUMER_OFFSETS)):
+    for group_id in (yield from response_order(request.groups, context.cluster.topics.get(CONSUMER_OFFSETS), slices)):
         group = _describe(group_id, context)
         if request.include_authorized_operations and not group.error_code:
             group.authorized_operations = context.allowed(ResourceType.GROUP, group_id)
         described.append(group)
-        if slices.full(1 + len(group.members)):
+        if slices.full(1 + len(group.members) + weight_of(group_id)):
             yield NEXT_TURN
     described.sort(key=lambda group: group.error_code != ErrorCode.GROUP_AUTHORIZATION_FAILED)
     return DescribeGroupsResponse(groups=described)
@@ -220,10 +222,11 @@ def _described(group: ClassicGroup) -> DescribedGroup:
 @handles(LIST_GROUPS)
 def list_groups(request: ListGroupsRequest, context: Context) -> Generator[Wait, None, ListGroupsResponse]:
     """Lists the groups that this broker coordinates. An empty filter admits all groups."""
-    states = {state.strip().lower() for state in request.states_filter}
+    slices = Slices()
+    states = frozenset((yield from in_slices(lambda state: state.strip().lower(), request.states_filter, slices)))
     may_describe_all = context.may(Operation.DESCRIBE, ResourceType.CLUSTER)
-    types = {group_type.lower() for group_type in request.types_filter}
-    response, slices, broker = ListGroupsResponse(groups=[]), Slices(), context.broker
+    types = frozenset((yield from in_slices(str.lower, request.types_filter, slices)))
+    response, broker = ListGroupsResponse(groups=[]), context.broker
     offsets = context.cluster.topics.get(CONSUMER_OFFSETS)
     for some in chunks((yield from coordinated_groups(broker.groups, offsets, broker.node_id, slices))):
         response.groups += [
@@ -242,10 +245,11 @@ def list_groups(request: ListGroupsRequest, context: Context) -> Generator[Wait,
 
 
 @handles(DELETE_GROUPS)
-def delete_groups(request: DeleteGroupsRequest, context: Context) -> DeleteGroupsResponse:
+def delete_groups(request: DeleteGroupsRequest, context: Context) -> Generator[Wait, None, DeleteGroupsResponse]:
     """Deletes groups without members. A group that is named twice is deleted once. Authorization errors come last, as in Kafka."""
-    named = response_order(dict.fromkeys(request.groups_names), context.cluster.topics.get(CONSUMER_OFFSETS))
-    results = [DeletableGroupResult(group_id=group_id, error_code=_delete(group_id, context)) for group_id in named]
+    slices = Slices()
+    named = yield from response_order(dict.fromkeys(request.groups_names), context.cluster.topics.get(CONSUMER_OFFSETS), slices)
+    results = yield from in_slices(lambda each: DeletableGroupResult(group_id=each, error_code=_delete(each, context)), named, slices, 8)
     results.sort(key=lambda result: result.error_code == ErrorCode.GROUP_AUTHORIZATION_FAILED)
     return DeleteGroupsResponse(results=results)
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
+from collections.abc import Generator
+from functools import partial
 
 from ...protocol.errors import ErrorCode, KafkaError
 from ...protocol.messages.list_offsets import (
@@ -28,7 +30,9 @@ from ..context import Context
 from ..fetching.timestamps import NOT_FOUND, first_at
 from ..lookup import find_led_partition, find_topic
 from ..registry import handles
+from ..scheduling.waiting import NEXT_TURN, Wait
 from ..security.acls import Operation, ResourceType
+from ..slices import Slices, in_slices
 from ..topics.partition import Partition
 from ..topics.retention import segment_bytes
 
@@ -42,10 +46,11 @@ CONSUMER_REPLICA_ID, DEBUGGING_REPLICA_ID = -1, -2
 
 
 @handles(LIST_OFFSETS)
-def list_offsets(request: ListOffsetsRequest, context: Context) -> ListOffsetsResponse:
+def list_offsets(request: ListOffsetsRequest, context: Context) -> Generator[Wait, None, ListOffsetsResponse]:
     """Returns one entry per partition. A partition that is listed twice gets INVALID_REQUEST, as in Kafka."""
     named = Counter((topic.name, partition.partition_index) for topic in request.topics for partition in topic.partitions)
     topics: dict[str, dict[int, ListOffsetsPartitionResponse]] = {}
+    slices = Slices()
     for topic in request.topics:
         for wanted in topic.partitions:
             try:
@@ -55,6 +60,8 @@ def list_offsets(request: ListOffsetsRequest, context: Context) -> ListOffsetsRe
             except KafkaError as error:
                 answer = ListOffsetsPartitionResponse(partition_index=wanted.partition_index, error_code=error.code)
             topics.setdefault(topic.name, {})[wanted.partition_index] = answer
+            if slices.full(2):
+                yield NEXT_TURN
     return ListOffsetsResponse(
         topics=[ListOffsetsTopicResponse(name=name, partitions=list(answers.values())) for name, answers in topics.items()]
     )
@@ -139,19 +146,18 @@ def _found(partition: Partition, timestamp: int, offset: int, leader_epoch: int)
 
 
 @handles(OFFSET_FOR_LEADER_EPOCH)
-def offset_for_leader_epoch(request: OffsetForLeaderEpochRequest, context: Context) -> OffsetForLeaderEpochResponse:
+def offset_for_leader_epoch(request: OffsetForLeaderEpochRequest, context: Context) -> Generator[Wait, None, OffsetForLeaderEpochResponse]:
     """Returns the end offset of the requested leader epoch of each partition (KIP-320)."""
-    return OffsetForLeaderEpochResponse(
-        topics=[
-            OffsetForLeaderTopicResult(
-                topic=topic.topic, partitions=[_end_of_epoch(topic.topic, wanted, context) for wanted in topic.partitions]
-            )
-            for topic in request.topics
-        ]
-    )
+    response, slices = OffsetForLeaderEpochResponse(topics=[]), Slices()
+    for topic in request.topics:
+        partitions = yield from in_slices(partial(_end_of_epoch, topic.topic, context), topic.partitions, slices, 2)
+        response.topics.append(OffsetForLeaderTopicResult(topic=topic.topic, partitions=partitions))
+        if slices.full():
+            yield NEXT_TURN
+    return response
 
 
-def _end_of_epoch(name: str, wanted: OffsetForLeaderPartition, context: Context) -> EpochEndOffset:
+def _end_of_epoch(name: str, context: Context, wanted: OffsetForLeaderPartition) -> EpochEndOffset:
     try:
         topic = find_topic(context, None if context.may(Operation.CLUSTER_ACTION, ResourceType.CLUSTER) else Operation.DESCRIBE, name)
         partition = find_led_partition(context.broker, topic, wanted.partition, wanted.current_leader_epoch)

@@ -83,13 +83,14 @@ def _describe(partition: Partition, broker: Broker) -> DescribeLogDirsPartition:
 
 
 @handles(ALTER_REPLICA_LOG_DIRS)
-def alter_replica_log_dirs(request: AlterReplicaLogDirsRequest, context: Context) -> AlterReplicaLogDirsResponse:
+def alter_replica_log_dirs(request: AlterReplicaLogDirsRequest, context: Context) -> Generator[Wait, None, AlterReplicaLogDirsResponse]:
     """Begins to move replicas to other directories. Of several directories for a replica, the last one counts."""
     log_dirs = context.broker.log_dirs
     log_dirs.refresh()
     may_alter = context.may(Operation.ALTER, ResourceType.CLUSTER)
     wanted = {(topic.name, index): each.path for each in request.dirs for topic in each.topics for index in topic.partitions}
     results: dict[str, list[AlterReplicaLogDirPartitionResult]] = {}
+    slices = Slices()
     for (name, index), directory in wanted.items():
         code = ErrorCode.NONE if may_alter else ErrorCode.CLUSTER_AUTHORIZATION_FAILED
         try:
@@ -98,6 +99,8 @@ def alter_replica_log_dirs(request: AlterReplicaLogDirsRequest, context: Context
         except KafkaError as error:
             code = error.code
         results.setdefault(name, []).append(AlterReplicaLogDirPartitionResult(partition_index=index, error_code=code))
+        if slices.full(2):
+            yield NEXT_TURN
     return AlterReplicaLogDirsResponse(
         results=[AlterReplicaLogDirTopicResult(topic_name=name, partitions=partitions) for name, partitions in results.items()]
     )

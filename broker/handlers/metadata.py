@@ -96,6 +96,8 @@ class _Listing:
             distinct = list({(topic.topic_id, topic.name): topic for topic in request.topics}.values())
             for topic in _requested(distinct, self._context.version):
                 yield from self._add_by_name(topic.name or "") if topic.topic_id == ZERO_UUID else self._add_by_id(topic.topic_id)
+                if self._describer.slices.full():
+                    yield NEXT_TURN
         return EncodedItems(self._count, chain.from_iterable(self._blocks))
 
     def _add_all(self) -> Background:

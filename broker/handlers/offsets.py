@@ -51,28 +51,38 @@ from ..lookup import Found, find_partitions
 from ..registry import handles
 from ..scheduling.waiting import NEXT_TURN, Wait
 from ..security.acls import Operation, ResourceType
-from ..slices import Slices, chunks
+from ..slices import Slices, chunks, weight_of
 from .zookeeper_offsets import commit_to_zookeeper, fetch_from_zookeeper
 
 MEMBER_EPOCH_VERSION, TOPIC_ID_VERSION = 9, 10
 """The versions of OffsetCommit and OffsetFetch that introduced member epochs and topic ids."""
 NOTHING_COMMITTED = CommittedOffset(-1, -1, "", -1)
+COMMITTED_TOGETHER = 300
+"""The most offsets of a request that are committed in one turn. The others are checked and committed in further turns."""
 UNSTABLE = CommittedOffset(-1, -1, "", -2)
 """Replaces a commit that an open transaction may change, if the client requires stable offsets (KIP-447)."""
 
 
 @handles(OFFSET_COMMIT)
-def offset_commit(request: OffsetCommitRequest, context: Context) -> OffsetCommitResponse:
-    """Commits offsets. Unknown partitions get their own errors; an error of the group or the member is returned for all others."""
+def offset_commit(request: OffsetCommitRequest, context: Context) -> Generator[Wait, None, OffsetCommitResponse]:
+    """Commits offsets. Unknown partitions get their own errors; an error of the group or the member is returned for all others.
+
+    If there are no others, Kafka does not check the group.
+    """
     if context.version == 0:
-        return commit_to_zookeeper(request, context)
+        return (yield from commit_to_zookeeper(request, context))
     context.demand(Operation.READ, ResourceType.GROUP, request.group_id)
     topics = [((topic.name, topic.topic_id), topic.partitions) for topic in request.topics]
-    found, answers = find_partitions(topics, context, by_id=context.version >= TOPIC_ID_VERSION)
-    error = _check_commit(request, found, context)
-    errors = [error] * len(found) if error else _commit(request, found, context)
-    for (key, _, wanted), each in zip(found, errors, strict=True):
-        answers.setdefault(key, []).append((wanted.partition_index, each))
+    slices = Slices()
+    found, answers = yield from find_partitions(topics, context, slices, by_id=context.version >= TOPIC_ID_VERSION)
+    for first in range(0, len(found), COMMITTED_TOGETHER):
+        if first:
+            yield NEXT_TURN
+        some = found[first : first + COMMITTED_TOGETHER]
+        error = _check_commit(request, some, context)
+        errors = [error] * len(some) if error else _commit(request, some, context)
+        for (key, _, wanted), each in zip(some, errors, strict=True):
+            answers.setdefault(key, []).append((wanted.partition_index, each))
     return OffsetCommitResponse(
         topics=[
             OffsetCommitResponseTopic(
@@ -87,8 +97,6 @@ def offset_commit(request: OffsetCommitRequest, context: Context) -> OffsetCommi
 
 def _check_commit(request: OffsetCommitRequest, found: list[Found[OffsetCommitRequestPartition]], context: Context) -> ErrorCode:
     broker = context.broker
-    if not found:
-        return ErrorCode.NONE  # Kafka does not check the group then.
     if not broker.is_coordinator(request.group_id):
         return ErrorCode.NOT_COORDINATOR
     error = broker.groups.offsets.check_commit(
@@ -147,6 +155,8 @@ def offset_fetch(request: OffsetFetchRequest, context: Context) -> Generator[Wai
         response = OffsetFetchResponse(groups=[])
         for group in request.groups:
             response.groups.append((yield from _fetch_group(group, request.require_stable, slices, context)))
+            if slices.full(3 + weight_of(group.group_id)):
+                yield NEXT_TURN
         return response
     error = _check_fetch(request.group_id, context)
     if not error:
@@ -248,12 +258,13 @@ def _nothing(name: str, topic_id: bytes, partitions: Iterable[int], error: Error
 
 
 @handles(OFFSET_DELETE)
-def offset_delete(request: OffsetDeleteRequest, context: Context) -> OffsetDeleteResponse:
+def offset_delete(request: OffsetDeleteRequest, context: Context) -> Generator[Wait, None, OffsetDeleteResponse]:
     """Deletes the offsets of single partitions. Offsets of topics that members subscribe to cannot be deleted."""
-    group_id, offsets = request.group_id, context.broker.groups.offsets
+    group_id, offsets, slices = request.group_id, context.broker.groups.offsets, Slices()
     if not context.may(Operation.DELETE, ResourceType.GROUP, group_id):
         return OffsetDeleteResponse(error_code=ErrorCode.GROUP_AUTHORIZATION_FAILED, topics=[])
-    found, answers = find_partitions([((topic.name, ZERO_UUID), topic.partitions) for topic in request.topics], context)
+    named = [((topic.name, ZERO_UUID), topic.partitions) for topic in request.topics]
+    found, answers = yield from find_partitions(named, context, slices)
     if not group_id:
         return OffsetDeleteResponse(error_code=ErrorCode.INVALID_GROUP_ID, topics=[])
     if not context.broker.is_coordinator(group_id):
@@ -262,6 +273,8 @@ def offset_delete(request: OffsetDeleteRequest, context: Context) -> OffsetDelet
         return OffsetDeleteResponse(error_code=error, topics=[])
     for key, topic, wanted in found:
         answers.setdefault(key, []).append((wanted.partition_index, offsets.delete(group_id, topic.name, wanted.partition_index)))
+        if slices.full(2):
+            yield NEXT_TURN
     return OffsetDeleteResponse(
         topics=[
             OffsetDeleteResponseTopic(

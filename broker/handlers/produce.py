@@ -49,12 +49,16 @@ from ..appending.error_codes import APPEND_REFUSALS, Refusal, refusal_of
 from ..appending.produce_shapes import learn
 from ..appending.replication_wait import Unreplicated, wait_for_replicas
 from ..context import Context
+from ..decoding import SLICED_BYTES
 from ..lookup import current_leader, node_endpoints
 from ..registry import CloseConnection, handles
-from ..scheduling.waiting import Wait
+from ..scheduling.waiting import NEXT_TURN, Wait
 from ..security.acls import Operation, ResourceType
+from ..slices import Slices
 
 MAX_BYTES = "max.message.bytes"
+ITEM_BYTES = 1024
+"""The bytes of records whose checks take as long as an item of `Slices`."""
 _unpack_start = Struct(">8xi4xb4xh").unpack_from  # batch length, magic, attributes
 
 
@@ -70,6 +74,8 @@ def produce(request: ProduceRequest, context: Context) -> ProduceResponse | Gene
         if request.transactional_id is not None:
             _check_one_producer(request)
     late: list[Unreplicated] = []
+    if len(context.frame) > SLICED_BYTES and context.owns_buffer and sum([len(topic.partition_data) for topic in topics]) > 1:
+        return _append_in_slices(topics, late, request, context)
     responses = [
         TopicProduceResponse(
             name=topic.name,
@@ -78,6 +84,34 @@ def produce(request: ProduceRequest, context: Context) -> ProduceResponse | Gene
         )
         for topic in topics
     ]
+    return _answer(topics, responses, late, request, context)
+
+
+def _append_in_slices(
+    topics: list[TopicProduceData], late: list[Unreplicated], request: ProduceRequest, context: Context
+) -> Generator[Wait, None, ProduceResponse | None]:
+    """Appends the batches of a request with many bytes or partitions, whose memory is not used for other requests meanwhile."""
+    responses, slices, is_full = [], Slices(), False
+    for topic in topics:
+        response = TopicProduceResponse(name=topic.name, topic_id=topic.topic_id, partition_responses=[])
+        responses.append(response)
+        for data in topic.partition_data:
+            if is_full:
+                yield NEXT_TURN
+            response.partition_responses.append(_append(topic, data, request, late, context))
+            is_full = slices.full(4 + len(cast(memoryview, data.records or b"")) // ITEM_BYTES)
+    answer = _answer(topics, responses, late, request, context)
+    return (yield from answer) if isinstance(answer, Generator) else answer
+
+
+def _answer(
+    topics: list[TopicProduceData],
+    responses: list[TopicProduceResponse],
+    late: list[Unreplicated],
+    request: ProduceRequest,
+    context: Context,
+) -> ProduceResponse | Generator[Wait, None, ProduceResponse | None] | None:
+    """Returns the response, or a generator that waits for replicas or for the end of the previous transaction."""
     refused = _refused(responses)
     if refused and request.transactional_id is not None and _waits_for_previous_transaction(refused, context):
         return _retry(topics, responses, late, request, context)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
+from functools import partial
+
 from ...protocol.errors import ErrorCode
 from ...protocol.messages.describe_quorum import (
     DESCRIBE_QUORUM,
     DescribeQuorumRequest,
     DescribeQuorumResponse,
     Node,
+    PartitionData,
     QuorumListener,
     QuorumPartition,
     QuorumTopic,
@@ -15,30 +19,32 @@ from ...protocol.messages.describe_quorum import (
 )
 from ..context import Context
 from ..registry import handles
+from ..scheduling.waiting import NEXT_TURN, Wait
 from ..security.acls import Operation, ResourceType
+from ..slices import Slices, in_slices
 from ..topics.names import CLUSTER_METADATA
 
 FIRST_EPOCH = 1
 
 
 @handles(DESCRIBE_QUORUM)
-def describe_quorum(request: DescribeQuorumRequest, context: Context) -> DescribeQuorumResponse:
+def describe_quorum(request: DescribeQuorumRequest, context: Context) -> Generator[Wait, None, DescribeQuorumResponse]:
     """Describes partition 0 of `__cluster_metadata`. Other partitions get UNKNOWN_TOPIC_OR_PARTITION."""
     if not context.may(Operation.DESCRIBE, ResourceType.CLUSTER):
         denied = ErrorCode.CLUSTER_AUTHORIZATION_FAILED
         return DescribeQuorumResponse(error_code=denied, error_message="not allowed to DESCRIBE CLUSTER", topics=[], nodes=[])
-    topics = [
-        QuorumTopic(
-            topic_name=topic.topic_name,
-            partitions=[_describe(topic.topic_name, partition.partition_index, context) for partition in topic.partitions],
-        )
-        for topic in request.topics
-    ]
+    topics, slices = [], Slices()
+    for topic in request.topics:
+        partitions = yield from in_slices(partial(_describe, topic.topic_name, context), topic.partitions, slices, 3)
+        topics.append(QuorumTopic(topic_name=topic.topic_name, partitions=partitions))
+        if slices.full(6):
+            yield NEXT_TURN
     found = any(not partition.error_code for topic in topics for partition in topic.partitions)
     return DescribeQuorumResponse(error_message="", topics=topics, nodes=_controllers(context) if found else [])
 
 
-def _describe(topic_name: str, index: int, context: Context) -> QuorumPartition:
+def _describe(topic_name: str, context: Context, wanted: PartitionData) -> QuorumPartition:
+    index = wanted.partition_index
     if (topic_name, index) != (CLUSTER_METADATA, 0):
         return QuorumPartition(
             partition_index=index,

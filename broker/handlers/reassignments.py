@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
+
 from ...protocol.errors import ErrorCode, KafkaError
 from ...protocol.messages.alter_partition_reassignments import (
     ALTER_PARTITION_REASSIGNMENTS,
@@ -22,17 +24,21 @@ from ...protocol.messages.list_partition_reassignments import (
 from ..cluster.assignments import check_assignments
 from ..context import Context
 from ..registry import handles
+from ..scheduling.waiting import NEXT_TURN, Wait
 from ..security.acls import Operation
+from ..slices import Slices
 from ..topics.partition import Partition
 from ..topics.topic import Topic
 
 
 @handles(ALTER_PARTITION_REASSIGNMENTS)
-def alter_partition_reassignments(request: AlterPartitionReassignmentsRequest, context: Context) -> AlterPartitionReassignmentsResponse:
+def alter_partition_reassignments(
+    request: AlterPartitionReassignmentsRequest, context: Context
+) -> Generator[Wait, None, AlterPartitionReassignmentsResponse]:
     """Starts reassignments. A null list of replicas cancels the reassignment of a partition."""
     context.demand(Operation.ALTER)
     context.demand_controller()
-    responses = []
+    responses, slices = [], Slices()
     for topic in request.topics:
         partitions = []
         for wanted in topic.partitions:
@@ -42,7 +48,11 @@ def alter_partition_reassignments(request: AlterPartitionReassignmentsRequest, c
             except KafkaError as error:
                 answer.error_code, answer.error_message = error.code, error.message
             partitions.append(answer)
+            if slices.full(3):
+                yield NEXT_TURN
         responses.append(ReassignableTopicResponse(name=topic.name, partitions=partitions))
+        if slices.full(3):
+            yield NEXT_TURN
     return AlterPartitionReassignmentsResponse(
         allow_replication_factor_change=request.allow_replication_factor_change, error_message=None, responses=responses
     )
@@ -84,7 +94,9 @@ def _cancel(partition: Partition, context: Context) -> None:
 
 
 @handles(LIST_PARTITION_REASSIGNMENTS)
-def list_partition_reassignments(request: ListPartitionReassignmentsRequest, context: Context) -> ListPartitionReassignmentsResponse:
+def list_partition_reassignments(
+    request: ListPartitionReassignmentsRequest, context: Context
+) -> Generator[Wait, None, ListPartitionReassignmentsResponse]:
     """Lists the ongoing reassignments of the requested partitions or, with null, of all partitions."""
     context.demand(Operation.DESCRIBE)
     context.demand_controller()
@@ -93,7 +105,11 @@ def list_partition_reassignments(request: ListPartitionReassignmentsRequest, con
         wanted = [(topic, topic.partitions) for topic in topics.values()]
     else:
         wanted = [(topic, _requested(topic, each)) for each in request.topics if (topic := topics.get(each.name))]
-    listed = [_ongoing(topic, partitions) for topic, partitions in wanted]
+    listed, slices = [], Slices()
+    for topic, partitions in wanted:
+        listed.append(_ongoing(topic, partitions))
+        if slices.full(1 + len(partitions) // 10):
+            yield NEXT_TURN
     return ListPartitionReassignmentsResponse(error_message=None, topics=[topic for topic in listed if topic.partitions])
 
 

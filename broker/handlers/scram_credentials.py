@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
 
 from ...protocol.errors import ErrorCode, KafkaError, shortened
 from ...protocol.messages.alter_user_scram_credentials import (
@@ -24,8 +24,10 @@ from ...protocol.messages.describe_user_scram_credentials import (
 from ..cluster.features import METADATA_VERSION
 from ..context import Context
 from ..registry import handles
+from ..scheduling.waiting import Wait
 from ..security.acls import Operation, ResourceType
 from ..security.scram_credentials import MECHANISMS, ScramCredential, ScramCredentials, check_iterations, check_user
+from ..slices import Slices, in_slices
 
 SCRAM_METADATA_VERSION = 11
 """The level of metadata.version from which on the quorum stores SCRAM credentials (KIP-900, Kafka 3.5)."""
@@ -33,7 +35,9 @@ Change = ScramCredentialDeletion | ScramCredentialUpsertion
 
 
 @handles(ALTER_USER_SCRAM_CREDENTIALS)
-def alter_user_scram_credentials(request: AlterUserScramCredentialsRequest, context: Context) -> AlterUserScramCredentialsResponse:
+def alter_user_scram_credentials(
+    request: AlterUserScramCredentialsRequest, context: Context
+) -> Generator[Wait, None, AlterUserScramCredentialsResponse]:
     """Alters each user independently of the others. A user that occurs again after a valid change is refused with both changes."""
     context.demand(Operation.ALTER)
     context.demand_controller()
@@ -41,7 +45,9 @@ def alter_user_scram_credentials(request: AlterUserScramCredentialsRequest, cont
     accepted: dict[str, Change] = {}
     refused: dict[str, KafkaError] = {}
     wanted: list[Change] = [*request.deletions, *request.upsertions]
-    for change in wanted:
+    slices = Slices()
+
+    def examine(change: Change) -> None:
         if change.name not in refused:
             try:
                 _check(change, accepted, context)
@@ -49,12 +55,21 @@ def alter_user_scram_credentials(request: AlterUserScramCredentialsRequest, cont
             except KafkaError as error:
                 accepted.pop(change.name, None)
                 refused[change.name] = error
-    for change in accepted.values():
-        _apply(change, credentials)
-    results = [AlterUserScramCredentialsResult(user=name, error_message=None) for name in accepted]
-    for name, refusal in refused.items():
-        results.append(AlterUserScramCredentialsResult(user=name, error_code=refusal.code, error_message=refusal.message))
-    return AlterUserScramCredentialsResponse(results=results)
+
+    def alter(change: Change) -> AlterUserScramCredentialsResult:
+        try:
+            _apply(change, credentials)
+        except KafkaError as error:  # another client has deleted the credential since `examine`
+            return _refused(change.name, error)
+        return AlterUserScramCredentialsResult(user=change.name, error_message=None)
+
+    yield from in_slices(examine, wanted, slices)
+    results = yield from in_slices(alter, list(accepted.values()), slices, 6)
+    return AlterUserScramCredentialsResponse(results=results + [_refused(name, error) for name, error in refused.items()])
+
+
+def _refused(name: str, error: KafkaError) -> AlterUserScramCredentialsResult:
+    return AlterUserScramCredentialsResult(user=name, error_code=error.code, error_message=error.message)
 
 
 def _check(change: Change, accepted: Mapping[str, Change], context: Context) -> None:
@@ -81,13 +96,16 @@ def _apply(change: Change, credentials: ScramCredentials) -> None:
 
 
 @handles(DESCRIBE_USER_SCRAM_CREDENTIALS)
-def describe_user_scram_credentials(request: DescribeUserScramCredentialsRequest, context: Context) -> DescribeUserScramCredentialsResponse:
+def describe_user_scram_credentials(
+    request: DescribeUserScramCredentialsRequest, context: Context
+) -> Generator[Wait, None, DescribeUserScramCredentialsResponse]:
     """Describes the mechanisms and iterations, without the secrets, of the requested users or, with null, of all users."""
     if not context.may(Operation.DESCRIBE, ResourceType.CLUSTER):
         raise KafkaError(ErrorCode.CLUSTER_AUTHORIZATION_FAILED)
     credentials = context.cluster.accounts.scram_credentials
     occurrences = Counter(user.name for user in request.users or []) or Counter(credentials)
-    results = [_describe(name, times > 1, credentials.of(name)) for name, times in sorted(occurrences.items())]
+    named = sorted(occurrences.items())
+    results = yield from in_slices(lambda each: _describe(each[0], each[1] > 1, credentials.of(each[0])), named, Slices(), 2)
     return DescribeUserScramCredentialsResponse(error_message="", results=results)
 
 

@@ -6,7 +6,7 @@ returns the lag, which is the number of records after the start offset that are 
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable
+from collections.abc import Generator, Iterable, Sequence
 
 from ...protocol.errors import ErrorCode, KafkaError
 from ...protocol.messages.alter_share_group_offsets import (
@@ -37,9 +37,9 @@ from ...protocol.schema import ZERO_UUID
 from ..context import Context
 from ..groups.share.partitions_view import UNINITIALIZED_START_OFFSET
 from ..registry import handles
-from ..scheduling.waiting import NEXT_TURN, Wait
+from ..scheduling.waiting import NEXT_TURN, Background, Wait
 from ..security.acls import Operation, ResourceType
-from ..slices import Slices
+from ..slices import Slices, in_slices, weight_of
 from ..topics.replication import NO_LEADER
 from ..topics.topic import Topic
 from .share_groups import is_enabled
@@ -71,33 +71,37 @@ def describe_share_group_offsets(
     slices = Slices()
     response = DescribeShareGroupOffsetsResponse(groups=[])
     for group in request.groups:
-        described = _describe_group(group, context)
+        described = yield from _describe_group(group, slices, context)
         response.groups.append(described)
-        if slices.full(1 + sum(len(topic.partitions) for topic in described.topics)):
+        if slices.full(1 + weight_of(group.group_id)):
             yield NEXT_TURN
     return response
 
 
-def _describe_group(group: DescribeShareGroupOffsetsRequestGroup, context: Context) -> DescribeShareGroupOffsetsResponseGroup:
+def _describe_group(
+    group: DescribeShareGroupOffsetsRequestGroup, slices: Slices, context: Context
+) -> Generator[Wait, None, DescribeShareGroupOffsetsResponseGroup]:
     answer = DescribeShareGroupOffsetsResponseGroup(group_id=group.group_id, topics=[])
     if not is_enabled(context):
         answer.error_code = ErrorCode.UNSUPPORTED_VERSION
     elif not context.may(Operation.DESCRIBE, ResourceType.GROUP, group.group_id):
         answer.error_code = ErrorCode.GROUP_AUTHORIZATION_FAILED
     elif group.topics is not None:
-        _describe_some(group.topics, answer, context)
+        yield from _describe_some(group.topics, answer, slices, context)
     elif not context.broker.is_coordinator(group.group_id):
         answer.error_code, answer.error_message = ErrorCode.NOT_COORDINATOR, _TEXTS[ErrorCode.NOT_COORDINATOR]
     else:
-        answer.topics = _describe_all(group.group_id, context)
+        answer.topics = yield from _describe_all(group.group_id, slices, context)
     return answer
 
 
 def _describe_some(
-    wanted: list[DescribeShareGroupOffsetsRequestTopic], answer: DescribeShareGroupOffsetsResponseGroup, context: Context
-) -> None:
+    wanted: list[DescribeShareGroupOffsetsRequestTopic], answer: DescribeShareGroupOffsetsResponseGroup, slices: Slices, context: Context
+) -> Background:
     """Adds the named topics to the answer. Kafka fails if a topic exists but the group id or the list of its partitions is empty."""
-    topics = [_describe_topic(answer.group_id, topic.topic_name, topic.partitions, context) for topic in wanted]
+    topics = []
+    for each in wanted:
+        topics.append((yield from _describe_topic(answer.group_id, each.topic_name, each.partitions, slices, context)))
     if any(kind == EXISTING and not (answer.group_id and topic.partitions) for kind, topic in topics):
         answer.error_code, answer.error_message = ErrorCode.UNKNOWN_SERVER_ERROR, _TEXTS[ErrorCode.UNKNOWN_SERVER_ERROR]
     else:
@@ -105,31 +109,33 @@ def _describe_some(
         answer.topics = [topic for _, topic in sorted(topics, key=lambda each: each[0])]
 
 
-def _describe_all(group_id: str, context: Context) -> list[DescribeShareGroupOffsetsResponseTopic]:
+def _describe_all(group_id: str, slices: Slices, context: Context) -> Generator[Wait, None, list[DescribeShareGroupOffsetsResponseTopic]]:
     """Returns the initialized partitions of the topics that the client may describe."""
     initialized = context.broker.groups.share.initialized(group_id)
     topics = [(topic, initialized[topic.id]) for topic_id in initialized if (topic := context.cluster.topics_by_id.get(topic_id))]
-    return [
-        _topic(group_id, topic, sorted(indexes), context)
-        for topic, indexes in topics
-        if context.may(Operation.DESCRIBE, ResourceType.TOPIC, topic.name)
-    ]
+    described = []
+    for topic, indexes in topics:
+        if context.may(Operation.DESCRIBE, ResourceType.TOPIC, topic.name):
+            described.append((yield from _topic(group_id, topic, sorted(indexes), slices, context)))
+    return described
 
 
 EXISTING, UNKNOWN, REFUSED = range(3)
 
 
 def _describe_topic(
-    group_id: str, name: str, partitions: Iterable[int], context: Context
-) -> tuple[int, DescribeShareGroupOffsetsResponseTopic]:
+    group_id: str, name: str, partitions: Sequence[int], slices: Slices, context: Context
+) -> Generator[Wait, None, tuple[int, DescribeShareGroupOffsetsResponseTopic]]:
     """Returns the topic and the part of the response that it belongs to."""
+    if slices.full(3 + len(partitions) // 4):
+        yield NEXT_TURN
     if not context.may(Operation.DESCRIBE, ResourceType.TOPIC, name):
         refusal = KafkaError(ErrorCode.TOPIC_AUTHORIZATION_FAILED)
         return REFUSED, _without_state(name, partitions, refusal)
     topic = context.cluster.topics.get(name)
     if topic is None:
         return UNKNOWN, _without_state(name, partitions)
-    return EXISTING, _topic(group_id, topic, partitions, context)
+    return EXISTING, (yield from _topic(group_id, topic, partitions, slices, context))
 
 
 def _without_state(name: str, partitions: Iterable[int], error: KafkaError | None = None) -> DescribeShareGroupOffsetsResponseTopic:
@@ -148,8 +154,10 @@ def _without_state(name: str, partitions: Iterable[int], error: KafkaError | Non
     )
 
 
-def _topic(group_id: str, topic: Topic, partitions: Iterable[int], context: Context) -> DescribeShareGroupOffsetsResponseTopic:
-    described = [_partition(group_id, topic, index, context) for index in partitions]
+def _topic(
+    group_id: str, topic: Topic, partitions: Iterable[int], slices: Slices, context: Context
+) -> Generator[Wait, None, DescribeShareGroupOffsetsResponseTopic]:
+    described = yield from in_slices(lambda index: _partition(group_id, topic, index, context), partitions, slices)
     return DescribeShareGroupOffsetsResponseTopic(topic_name=topic.name, topic_id=topic.id, partitions=described)
 
 
@@ -225,8 +233,8 @@ def delete_share_group_offsets(request: DeleteShareGroupOffsetsRequest, context:
         deleted = context.broker.groups.share.delete_offsets(request.group_id, readable)
     except KafkaError as error:
         return DeleteShareGroupOffsetsResponse(error_code=error.code, error_message=_text(error), responses=[])
-    refusal = KafkaError(ErrorCode.TOPIC_AUTHORIZATION_FAILED)
-    refused = [_deleted(name, None, refusal) for name in names if name not in readable]
+    refusal, known = KafkaError(ErrorCode.TOPIC_AUTHORIZATION_FAILED), frozenset(readable)
+    refused = [_deleted(name, None, refusal) for name in names if name not in known]
     return DeleteShareGroupOffsetsResponse(responses=refused + [_deleted(*each) for each in deleted])
 
 

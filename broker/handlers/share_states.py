@@ -6,7 +6,7 @@ A client may send them too, if it has the permission CLUSTER_ACTION. The coordin
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from typing import Any, Protocol, TypeVar
 
 from ...protocol.errors import ErrorCode, KafkaError
@@ -53,7 +53,9 @@ from ..groups.share.partitions.records import SharePartitionKey
 from ..groups.share.partitions.state_batches import StateBatch as StoredBatch
 from ..groups.share.partitions_view import UNINITIALIZED_START_OFFSET, ShareStateSummary
 from ..registry import handles
+from ..scheduling.waiting import NEXT_TURN, Wait
 from ..security.acls import Operation, ResourceType
+from ..slices import Slices
 from ..topics.names import SHARE_GROUP_STATE
 
 UNINITIALIZED = ShareStateSummary(state_epoch=0, leader_epoch=0, start_offset=UNINITIALIZED_START_OFFSET, delivery_complete_count=-1)
@@ -72,21 +74,23 @@ class _HasTopic(Protocol):
 
 
 @handles(INITIALIZE_SHARE_GROUP_STATE)
-def initialize_state(request: InitializeShareGroupStateRequest, context: Context) -> InitializeShareGroupStateResponse:
+def initialize_state(
+    request: InitializeShareGroupStateRequest, context: Context
+) -> Generator[Wait, None, InitializeShareGroupStateResponse]:
     """Stores new states."""
 
     def serve(key: SharePartitionKey, wanted: initialize_share_group_state.PartitionData) -> dict[str, Any]:
         context.cluster.share_states.initialize(*key, wanted.start_offset, wanted.state_epoch)
         return {}
 
-    served = _serve(request.group_id, request.topics, context, serve, initialize_share_group_state.PartitionResult)
+    served = yield from _serve(request.group_id, request.topics, context, serve, initialize_share_group_state.PartitionResult)
     return InitializeShareGroupStateResponse(
         results=[InitializeStateResult(topic_id=topic_id, partitions=partitions) for topic_id, partitions in served]
     )
 
 
 @handles(READ_SHARE_GROUP_STATE)
-def read_state(request: ReadShareGroupStateRequest, context: Context) -> ReadShareGroupStateResponse:
+def read_state(request: ReadShareGroupStateRequest, context: Context) -> Generator[Wait, None, ReadShareGroupStateResponse]:
     """Returns states, and raises their leader epochs to that of the request."""
 
     def serve(key: SharePartitionKey, wanted: read_share_group_state.PartitionData) -> dict[str, Any]:
@@ -94,14 +98,16 @@ def read_state(request: ReadShareGroupStateRequest, context: Context) -> ReadSha
         batches = [StateBatch(first_offset=a, last_offset=b, delivery_state=c, delivery_count=d) for a, b, c, d in state.batches]
         return {"state_epoch": state.state_epoch, "start_offset": state.start_offset, "state_batches": batches}
 
-    served = _serve(request.group_id, request.topics, context, serve, read_share_group_state.PartitionResult, {"state_batches": []})
+    served = yield from _serve(
+        request.group_id, request.topics, context, serve, read_share_group_state.PartitionResult, {"state_batches": []}
+    )
     return ReadShareGroupStateResponse(
         results=[ReadStateResult(topic_id=topic_id, partitions=partitions) for topic_id, partitions in served]
     )
 
 
 @handles(WRITE_SHARE_GROUP_STATE)
-def write_state(request: WriteShareGroupStateRequest, context: Context) -> WriteShareGroupStateResponse:
+def write_state(request: WriteShareGroupStateRequest, context: Context) -> Generator[Wait, None, WriteShareGroupStateResponse]:
     """Stores changes of states."""
 
     def serve(key: SharePartitionKey, wanted: write_share_group_state.PartitionData) -> dict[str, Any]:
@@ -112,34 +118,36 @@ def write_state(request: WriteShareGroupStateRequest, context: Context) -> Write
         context.cluster.share_states.write(key, *values)
         return {}
 
-    served = _serve(request.group_id, request.topics, context, serve, write_share_group_state.PartitionResult)
+    served = yield from _serve(request.group_id, request.topics, context, serve, write_share_group_state.PartitionResult)
     return WriteShareGroupStateResponse(
         results=[WriteStateResult(topic_id=topic_id, partitions=partitions) for topic_id, partitions in served]
     )
 
 
 @handles(DELETE_SHARE_GROUP_STATE)
-def delete_state(request: DeleteShareGroupStateRequest, context: Context) -> DeleteShareGroupStateResponse:
+def delete_state(request: DeleteShareGroupStateRequest, context: Context) -> Generator[Wait, None, DeleteShareGroupStateResponse]:
     """Removes states."""
 
     def serve(key: SharePartitionKey, wanted: delete_share_group_state.PartitionData) -> dict[str, Any]:
         context.cluster.share_states.delete(*key)
         return {}
 
-    served = _serve(request.group_id, request.topics, context, serve, delete_share_group_state.PartitionResult)
+    served = yield from _serve(request.group_id, request.topics, context, serve, delete_share_group_state.PartitionResult)
     return DeleteShareGroupStateResponse(
         results=[DeleteStateResult(topic_id=topic_id, partitions=partitions) for topic_id, partitions in served]
     )
 
 
 @handles(READ_SHARE_GROUP_STATE_SUMMARY)
-def read_state_summary(request: ReadShareGroupStateSummaryRequest, context: Context) -> ReadShareGroupStateSummaryResponse:
+def read_state_summary(
+    request: ReadShareGroupStateSummaryRequest, context: Context
+) -> Generator[Wait, None, ReadShareGroupStateSummaryResponse]:
     """Returns the epochs and offsets of states."""
 
     def serve(key: SharePartitionKey, wanted: read_share_group_state.PartitionData) -> dict[str, Any]:
         return (context.cluster.share_states.summary(*key) or UNINITIALIZED)._asdict()
 
-    served = _serve(request.group_id, request.topics, context, serve, read_share_group_state_summary.PartitionResult)
+    served = yield from _serve(request.group_id, request.topics, context, serve, read_share_group_state_summary.PartitionResult)
     return ReadShareGroupStateSummaryResponse(
         results=[ReadStateSummaryResult(topic_id=topic_id, partitions=partitions) for topic_id, partitions in served]
     )
@@ -155,7 +163,7 @@ def _serve(
     serve: Callable[[SharePartitionKey, P], dict[str, Any]],
     result: Callable[..., R],
     without: dict[str, Any] | None = None,
-) -> Iterable[tuple[bytes, list[R]]]:
+) -> Generator[Wait, None, Iterable[tuple[bytes, list[R]]]]:
     """Returns (topic id, results) for each topic. A partition that is named twice has one result, the last.
 
     `without` are the fields of a result with an error that have no default. There are no results if the group id is empty or a topic has
@@ -165,6 +173,7 @@ def _serve(
     if allowed and (not group_id or not all(topic.partitions for topic in topics)):
         return []
     results: dict[bytes, dict[int, R]] = {}
+    slices = Slices()
     for topic in topics:
         for wanted in topic.partitions:
             key = SharePartitionKey(group_id, topic.topic_id, wanted.partition)
@@ -174,6 +183,8 @@ def _serve(
             except KafkaError as error:
                 values = {"error_code": error.code, "error_message": error.message or error.code.name, **(without or {})}
             results.setdefault(topic.topic_id, {})[wanted.partition] = result(partition=wanted.partition, **values)
+            if slices.full(4):
+                yield NEXT_TURN
     return [(topic_id, list(partitions.values())) for topic_id, partitions in results.items()]
 
 

@@ -54,7 +54,9 @@ T = TypeVar("T")
 
 
 @handles(STREAMS_GROUP_HEARTBEAT)
-def streams_group_heartbeat(request: StreamsGroupHeartbeatRequest, context: Context) -> StreamsGroupHeartbeatResponse:
+def streams_group_heartbeat(
+    request: StreamsGroupHeartbeatRequest, context: Context
+) -> StreamsGroupHeartbeatResponse | Generator[Wait, None, StreamsGroupHeartbeatResponse]:
     """Adds a member, continues its membership, or removes it. The response contains the tasks when they have changed."""
     try:
         _check_access(request, context)
@@ -66,9 +68,7 @@ def streams_group_heartbeat(request: StreamsGroupHeartbeatRequest, context: Cont
     except KafkaError as error:
         return StreamsGroupHeartbeatResponse(error_code=error.code, error_message=error.message, status=[])
     response = _response(result)
-    if result.missing_topics:
-        _create_missing(result, response, context)
-    return response
+    return _create_missing(result, response, context) if result.missing_topics else response
 
 
 def _is_enabled(context: Context) -> bool:
@@ -243,7 +243,9 @@ def _endpoint_partitions(each: EndpointPartitions) -> messages.EndpointToPartiti
     return messages.EndpointToPartitions(user_endpoint=endpoint, active_partitions=active, standby_partitions=standby)
 
 
-def _create_missing(result: StreamsHeartbeatResult, response: StreamsGroupHeartbeatResponse, context: Context) -> None:
+def _create_missing(
+    result: StreamsHeartbeatResult, response: StreamsGroupHeartbeatResponse, context: Context
+) -> Generator[Wait, None, StreamsGroupHeartbeatResponse]:
     """Creates internal topics, or adds to the status why that is impossible. An error is shown from the next heartbeat on, as in Kafka."""
     names = [topic.name for topic in result.missing_topics]
     may_create_all = context.may(Operation.CREATE, ResourceType.CLUSTER)
@@ -252,15 +254,17 @@ def _create_missing(result: StreamsHeartbeatResult, response: StreamsGroupHeartb
     known = errors.of(names)
     if denied:
         _explain(response, f"; Unauthorized to CREATE on topics {', '.join(denied)}.")
-        return
+        return response
     if known:
         shown = ", ".join(f"{name} ({error})" for name, error in list(known.items())[:NAMED_ERRORS])
         more = f" and {len(known) - NAMED_ERRORS} more" if len(known) > NAMED_ERRORS else ""
         _explain(response, f"; Creation failed: {shown}{more}.")
     wanted = [_creatable(topic) for topic in result.missing_topics if topic.name not in known]
-    for outcome in create(CreateTopicsRequest(topics=wanted), context, strict=True).topics:
+    created = yield from create(CreateTopicsRequest(topics=wanted), context, strict=True)
+    for outcome in created.topics:
         if outcome.error_code:
             errors.add(outcome.name, outcome.error_message or ErrorCode(outcome.error_code).name, 2 * result.heartbeat_interval_ms)
+    return response
 
 
 def _explain(response: StreamsGroupHeartbeatResponse, text: str) -> None:

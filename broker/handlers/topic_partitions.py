@@ -55,6 +55,8 @@ def describe_topic_partitions(
         if topic is None:
             if names:  # without names in the request, the topic has been deleted since the names were listed
                 response.topics.append(_unknown_topic(name, context))
+                if slices.full(2):
+                    yield NEXT_TURN
             continue
         first = cursor.partition_index if cursor and cursor.topic_name == name else 0
         page = topic.partitions[first : first + room]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Generator, Iterable
 from functools import partial
 
 from ...protocol.errors import ErrorCode, KafkaError
@@ -34,7 +34,9 @@ from ..cluster.placement import MAX_PARTITIONS_PER_REQUEST, TOO_MANY_PARTITIONS
 from ..context import Context
 from ..lookup import find_topic
 from ..registry import handles
+from ..scheduling.waiting import NEXT_TURN, Wait
 from ..security.acls import Operation, ResourceType
+from ..slices import Slices
 from ..topics.names import CLUSTER_METADATA
 from ..topics.topic import Topic
 
@@ -43,18 +45,18 @@ STRICT_CREATION_SINCE, STRICT_DELETION_SINCE, STRICT_PARTITIONS_SINCE = 6, 5, 3
 
 
 @handles(CREATE_TOPICS)
-def create_topics(request: CreateTopicsRequest, context: Context) -> CreateTopicsResponse:
+def create_topics(request: CreateTopicsRequest, context: Context) -> Generator[Wait, None, CreateTopicsResponse]:
     """Creates each topic independently of the others. The results are in the order of the request."""
     context.demand_controller()
-    return create(request, context, strict=context.version >= STRICT_CREATION_SINCE)
+    return (yield from create(request, context, strict=context.version >= STRICT_CREATION_SINCE))
 
 
-def create(request: CreateTopicsRequest, context: Context, *, strict: bool) -> CreateTopicsResponse:
+def create(request: CreateTopicsRequest, context: Context, *, strict: bool) -> Generator[Wait, None, CreateTopicsResponse]:
     """Answers CreateTopics, also for requests that a broker sends for its client. `strict` is whether quotas may refuse topics."""
     occurrences = Counter(topic.name for topic in request.topics)
     requested = _number_of_partitions(request.topics, context.cluster.config.integers["num.partitions"])
     may_create_all = context.may(Operation.CREATE, ResourceType.CLUSTER)
-    results = []
+    results, slices = [], Slices()
     for wanted in {topic.name: topic for topic in request.topics}.values():
         try:
             if occurrences[wanted.name] > 1:
@@ -68,6 +70,8 @@ def create(request: CreateTopicsRequest, context: Context, *, strict: bool) -> C
             results.append(_describe(_create(wanted, request.validate_only, context, strict), context))
         except KafkaError as error:
             results.append(CreatableTopicResult(name=wanted.name, error_code=error.code, error_message=error.message, configs=[]))
+        if slices.full(2 + len(results[-1].configs or ()) + max(results[-1].num_partitions, 0)):
+            yield NEXT_TURN
     return CreateTopicsResponse(topics=results)
 
 
@@ -130,7 +134,7 @@ def _describe(topic: Topic, context: Context) -> CreatableTopicResult:
 
 
 @handles(DELETE_TOPICS)
-def delete_topics(request: DeleteTopicsRequest, context: Context) -> DeleteTopicsResponse:
+def delete_topics(request: DeleteTopicsRequest, context: Context) -> Generator[Wait, None, DeleteTopicsResponse]:
     """Deletes topics by name or, from version 6 on, by id. Failures come first in the response, as in Kafka."""
     context.demand_controller()
     if not context.broker.config.booleans["delete.topic.enable"]:
@@ -139,7 +143,7 @@ def delete_topics(request: DeleteTopicsRequest, context: Context) -> DeleteTopic
     occurrences = Counter((state.name, state.topic_id) for state in wanted)
     invalid = [state for state in wanted if not _identifies_topic(state)]
     valid = {(state.name, state.topic_id): state for state in wanted if _identifies_topic(state)}
-    found, results = Counter[Topic](), []
+    found, results, slices = Counter[Topic](), [], Slices()
     for state in (*invalid, *valid.values()):
         result = DeletableTopicResult(name=state.name, topic_id=state.topic_id)
         try:
@@ -151,7 +155,13 @@ def delete_topics(request: DeleteTopicsRequest, context: Context) -> DeleteTopic
             message = None if error.code is ErrorCode.TOPIC_AUTHORIZATION_FAILED else error.message
             result.error_code, result.error_message = error.code, message or error.code.name
             results.append(result)
-    results += [_delete_topic(topic, times, context) for topic, times in found.items()]
+        if slices.full(3):
+            yield NEXT_TURN
+    for topic, times in found.items():
+        partitions = len(topic.partitions)
+        results.append((yield from _delete_topic(topic, times, slices, context)))
+        if slices.full(40 + 8 * partitions):
+            yield NEXT_TURN
     return DeleteTopicsResponse(responses=results)
 
 
@@ -177,7 +187,7 @@ def _find_deletable(result: DeletableTopicResult, context: Context) -> Topic:
     return topic
 
 
-def _delete_topic(topic: Topic, times: int, context: Context) -> DeletableTopicResult:
+def _delete_topic(topic: Topic, times: int, slices: Slices, context: Context) -> Generator[Wait, None, DeletableTopicResult]:
     """Deletes a topic, or returns INVALID_REQUEST if the request contains it both by name and by id."""
     result = DeletableTopicResult(name=topic.name, topic_id=topic.id)
     if times > 1:
@@ -189,25 +199,34 @@ def _delete_topic(topic: Topic, times: int, context: Context) -> DeletableTopicR
         except KafkaError as error:
             result.error_code, result.error_message = error.code, error.message
             return result
-    context.cluster.delete_topic(topic)
+    for _ in context.cluster.groups.offsets.forget_topic(topic.name):  # the groups that commit in between lose their offsets with the topic
+        if slices.full(4):
+            yield NEXT_TURN
+    if context.cluster.topics_by_id.get(topic.id) is topic:
+        context.cluster.delete_topic(topic)
+    else:  # another request was faster
+        result.error_code, result.error_message = ErrorCode.UNKNOWN_TOPIC_ID, ErrorCode.UNKNOWN_TOPIC_ID.name
     return result
 
 
 @handles(CREATE_PARTITIONS)
-def create_partitions(request: CreatePartitionsRequest, context: Context) -> CreatePartitionsResponse:
+def create_partitions(request: CreatePartitionsRequest, context: Context) -> Generator[Wait, None, CreatePartitionsResponse]:
     """Adds partitions to each topic independently of the others."""
     context.demand_controller()
     occurrences = Counter(topic.name for topic in request.topics)
-    results, room = [], MAX_PARTITIONS_PER_REQUEST
+    results, room, slices = [], MAX_PARTITIONS_PER_REQUEST, Slices()
     for wanted in {topic.name: topic for topic in request.topics}.values():
         result = CreatePartitionsTopicResult(name=wanted.name)
         try:
             if occurrences[wanted.name] > 1:
                 raise KafkaError(ErrorCode.INVALID_REQUEST, "Duplicate topic name.")
-            room -= _add_partitions(wanted, room, request.validate_only, context)
+            room -= (added := _add_partitions(wanted, room, request.validate_only, context))
+            slices.add(added)
         except KafkaError as error:
             result.error_code, result.error_message = error.code, error.message
         results.append(result)
+        if slices.full(4):
+            yield NEXT_TURN
     return CreatePartitionsResponse(results=results)
 
 

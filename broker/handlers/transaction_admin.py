@@ -7,6 +7,7 @@ otherwise send to each other, ends a transaction in single partitions.
 from __future__ import annotations
 
 from collections.abc import Generator
+from functools import partial
 
 from ...protocol.errors import ErrorCode, KafkaError
 from ...protocol.messages.describe_producers import (
@@ -42,16 +43,17 @@ from ..lookup import find_led_partition, find_topic
 from ..registry import handles
 from ..scheduling.waiting import NEXT_TURN, Wait
 from ..security.acls import Operation, ResourceType
-from ..slices import Slices, chunks
+from ..slices import Slices, chunks, in_slices
 from ..topics.names import TRANSACTION_STATE, illegal_name
 from ..transactions.transaction import NO_PRODUCER_EPOCH, Marker, Producer, TransactionState
 from .transactions import check_coordinator
 
 
 @handles(DESCRIBE_TRANSACTIONS)
-def describe_transactions(request: DescribeTransactionsRequest, context: Context) -> DescribeTransactionsResponse:
+def describe_transactions(request: DescribeTransactionsRequest, context: Context) -> Generator[Wait, None, DescribeTransactionsResponse]:
     """Describes each transactional id, or returns an error for it."""
-    return DescribeTransactionsResponse(transaction_states=[_describe(each, context) for each in request.transactional_ids])
+    states = yield from in_slices(lambda each: _describe(each, context), request.transactional_ids, Slices(), 2)
+    return DescribeTransactionsResponse(transaction_states=states)
 
 
 def _describe(transactional_id: str, context: Context) -> DescribedTransaction:
@@ -134,6 +136,10 @@ def describe_producers(request: DescribeProducersRequest, context: Context) -> G
         response.topics.append(described)
         for index in topic.partition_indexes:
             described.partitions.append((yield from _producers(topic.name, index, slices, context)))
+            if slices.full(3):
+                yield NEXT_TURN
+        if slices.full(3):
+            yield NEXT_TURN
     return response
 
 
@@ -167,28 +173,27 @@ def _producers(name: str, index: int, slices: Slices, context: Context) -> Gener
 
 
 @handles(WRITE_TXN_MARKERS)
-def write_txn_markers(request: WriteTxnMarkersRequest, context: Context) -> WriteTxnMarkersResponse:
+def write_txn_markers(request: WriteTxnMarkersRequest, context: Context) -> Generator[Wait, None, WriteTxnMarkersResponse]:
     """Writes each marker to each of its partitions."""
     if not context.may(Operation.ALTER, ResourceType.CLUSTER):
         context.demand(Operation.CLUSTER_ACTION)
-    return WriteTxnMarkersResponse(
-        markers=[
-            WritableTxnMarkerResult(
-                producer_id=marker.producer_id,
-                topics=[
-                    WritableTxnMarkerTopicResult(
-                        name=topic.name,
-                        partitions=[
-                            WritableTxnMarkerPartitionResult(partition_index=index, error_code=_write(marker, topic.name, index, context))
-                            for index in topic.partition_indexes
-                        ],
-                    )
-                    for topic in marker.topics
-                ],
-            )
-            for marker in request.markers
-        ]
-    )
+    response, slices = WriteTxnMarkersResponse(markers=[]), Slices()
+    for marker in request.markers:
+        written = WritableTxnMarkerResult(producer_id=marker.producer_id, topics=[])
+        response.markers.append(written)
+        for topic in marker.topics:
+            write = partial(_written, marker, topic.name, context)
+            partitions = yield from in_slices(write, topic.partition_indexes, slices, 2)
+            written.topics.append(WritableTxnMarkerTopicResult(name=topic.name, partitions=partitions))
+            if slices.full(2):
+                yield NEXT_TURN
+        if slices.full():
+            yield NEXT_TURN
+    return response
+
+
+def _written(marker: WritableTxnMarker, name: str, context: Context, index: int) -> WritableTxnMarkerPartitionResult:
+    return WritableTxnMarkerPartitionResult(partition_index=index, error_code=_write(marker, name, index, context))
 
 
 def _write(request: WritableTxnMarker, name: str, index: int, context: Context) -> ErrorCode:

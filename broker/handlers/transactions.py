@@ -14,7 +14,7 @@ transactions are in `transaction_admin.py`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from typing import TypeAlias
 
 from ...protocol.errors import ErrorCode
@@ -45,7 +45,9 @@ from ..context import Context
 from ..groups.offsets import CommittedOffset
 from ..lookup import Found, find_partitions
 from ..registry import handles
+from ..scheduling.waiting import NEXT_TURN, Background, Wait
 from ..security.acls import Operation, ResourceType
+from ..slices import Slices, in_slices, weight_of
 from ..topics.names import CONSUMER_OFFSETS, INTERNAL_TOPICS, TRANSACTION_STATE
 from ..transactions.coordinator import NO_PRODUCER, ProducerResult
 from ..transactions.transaction import TV_0, TV_2, Producer, TopicPartition
@@ -60,6 +62,9 @@ RAISES_EPOCH = 5
 """First version of EndTxn that raises the producer's epoch (transactions v2)."""
 ABORTABLE, ADDS_PARTITIONS = 4, 5
 """First versions of TxnOffsetCommit that return TRANSACTION_ABORTABLE, and that add the group to the transaction."""
+
+COMMITTED_TOGETHER = 300
+"""The most offsets of a request that are stored in one turn."""
 
 Located: TypeAlias = list[Found[TxnOffsetCommitRequestPartition]]
 
@@ -103,7 +108,7 @@ def _init(transactional_id: str, request: InitProducerIdRequest, context: Contex
 
 
 @handles(ADD_PARTITIONS_TO_TXN)
-def add_partitions_to_txn(request: AddPartitionsToTxnRequest, context: Context) -> AddPartitionsToTxnResponse:
+def add_partitions_to_txn(request: AddPartitionsToTxnRequest, context: Context) -> Generator[Wait, None, AddPartitionsToTxnResponse]:
     """Adds partitions to one transaction (up to v3) or to several (from v4 on)."""
     if context.version < BATCHED:
         context.demand(Operation.WRITE, ResourceType.TRANSACTIONAL_ID, request.v3_and_below_transactional_id)
@@ -113,25 +118,16 @@ def add_partitions_to_txn(request: AddPartitionsToTxnRequest, context: Context) 
         return AddPartitionsToTxnResponse(results_by_topic_v3_and_below=_results(topics, errors))
     if not context.may(Operation.CLUSTER_ACTION, ResourceType.CLUSTER):
         return AddPartitionsToTxnResponse(error_code=ErrorCode.CLUSTER_AUTHORIZATION_FAILED)
-    _add_by_transaction(request.transactions, context)
-    return AddPartitionsToTxnResponse(
-        results_by_transaction=[
-            AddPartitionsToTxnResult(
-                transactional_id=each.transactional_id,
-                topic_results=_results(
-                    each.topics,
-                    _add(
-                        each.transactional_id,
-                        Producer(each.producer_id, each.producer_epoch),
-                        _partitions(each.topics),
-                        each.verify_only,
-                        context,
-                    ),
-                ),
-            )
-            for each in request.transactions
-        ]
-    )
+    slices = Slices()
+    yield from _add_by_transaction(request.transactions, slices, context)
+    results = yield from in_slices(lambda each: _result(each, context), request.transactions, slices, 6)
+    return AddPartitionsToTxnResponse(results_by_transaction=results)
+
+
+def _result(each: AddPartitionsToTxnTransaction, context: Context) -> AddPartitionsToTxnResult:
+    producer = Producer(each.producer_id, each.producer_epoch)
+    errors = _add(each.transactional_id, producer, _partitions(each.topics), each.verify_only, context)
+    return AddPartitionsToTxnResult(transactional_id=each.transactional_id, topic_results=_results(each.topics, errors))
 
 
 def _partitions(topics: Sequence[AddPartitionsToTxnTopic]) -> list[TopicPartition]:
@@ -155,7 +151,7 @@ def _results(topics: Sequence[AddPartitionsToTxnTopic], errors: Mapping[TopicPar
     ]
 
 
-def _add_by_transaction(transactions: Sequence[AddPartitionsToTxnTransaction], context: Context) -> None:
+def _add_by_transaction(transactions: Sequence[AddPartitionsToTxnTransaction], slices: Slices, context: Context) -> Background:
     """Adds the partitions of all entries of a transaction at once.
 
     Each addition writes a record with all partitions of the transaction, so adding them one entry at a time would take quadratic time.
@@ -166,8 +162,12 @@ def _add_by_transaction(transactions: Sequence[AddPartitionsToTxnTransaction], c
         if not (each.verify_only or any(_partition_error(partition, context) for partition in partitions)):
             key = each.transactional_id, Producer(each.producer_id, each.producer_epoch)
             by_transaction.setdefault(key, []).extend(partitions)
+        if slices.full(2 + weight_of(each.transactional_id)):
+            yield NEXT_TURN
     for (transactional_id, producer), partitions in by_transaction.items():
         _add(transactional_id, producer, partitions, False, context)
+        if slices.full(6 + weight_of(transactional_id)):
+            yield NEXT_TURN
 
 
 def _add(
@@ -218,15 +218,20 @@ def add_offsets_to_txn(request: AddOffsetsToTxnRequest, context: Context) -> Add
 
 
 @handles(TXN_OFFSET_COMMIT)
-def txn_offset_commit(request: TxnOffsetCommitRequest, context: Context) -> TxnOffsetCommitResponse:
+def txn_offset_commit(request: TxnOffsetCommitRequest, context: Context) -> Generator[Wait, None, TxnOffsetCommitResponse]:
     """Stores offsets that become visible when the transaction is committed.
 
     Each unknown partition gets its own error. An error of the group, transaction or member applies to all other partitions.
     """
     context.demand(Operation.WRITE, ResourceType.TRANSACTIONAL_ID, request.transactional_id)
     context.demand(Operation.READ, ResourceType.GROUP, request.group_id)
-    found, refused = find_partitions([((topic.name, ZERO_UUID), topic.partitions) for topic in request.topics], context)
-    errors = iter(_commit(request, found, context) if found else [])
+    named, slices, committed = [((topic.name, ZERO_UUID), topic.partitions) for topic in request.topics], Slices(), list[ErrorCode]()
+    found, refused = yield from find_partitions(named, context, slices)
+    for first in range(0, len(found), COMMITTED_TOGETHER):
+        if first:
+            yield NEXT_TURN
+        committed += _commit(request, found[first : first + COMMITTED_TOGETHER], context)
+    errors = iter(committed)
     if refused:
         # In this case Kafka merges topics that the request contains twice.
         for (key, _, wanted), error in zip(found, errors, strict=True):
@@ -234,7 +239,8 @@ def txn_offset_commit(request: TxnOffsetCommitRequest, context: Context) -> TxnO
         topics = [(name, partitions) for (name, _), partitions in refused.items()]
     else:
         topics = [(topic.name, [(each.partition_index, next(errors)) for each in topic.partitions]) for topic in request.topics]
-    return TxnOffsetCommitResponse(topics=[_topic_response(name, partitions) for name, partitions in topics if partitions])
+    answered = [(name, partitions) for name, partitions in topics if partitions]
+    return TxnOffsetCommitResponse(topics=(yield from in_slices(lambda each: _topic_response(*each), answered, slices, 2)))
 
 
 def _topic_response(name: str, partitions: list[tuple[int, ErrorCode]]) -> TxnOffsetCommitResponseTopic:

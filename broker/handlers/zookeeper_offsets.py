@@ -5,6 +5,8 @@ Kafka up to 3.9 answers them in clusters with ZooKeeper, and refuses them with U
 
 from __future__ import annotations
 
+from collections.abc import Generator
+
 from ...protocol.errors import ErrorCode, KafkaError
 from ...protocol.messages.offset_commit import (
     OffsetCommitRequest,
@@ -21,23 +23,28 @@ from ...protocol.messages.offset_fetch import (
 from ...protocol.schema import ZERO_UUID
 from ..context import Context
 from ..lookup import find_partitions
+from ..scheduling.waiting import NEXT_TURN, Wait
 from ..security.acls import Operation, ResourceType
+from ..slices import Slices
 
 NO_OFFSET = -1
 
 
-def commit_to_zookeeper(request: OffsetCommitRequest, context: Context) -> OffsetCommitResponse:
+def commit_to_zookeeper(request: OffsetCommitRequest, context: Context) -> Generator[Wait, None, OffsetCommitResponse]:
     """Stores the offsets of partitions that exist. Raises KafkaError."""
     context.demand(Operation.READ, ResourceType.GROUP, request.group_id)
     zookeeper = context.cluster.zookeeper
     if zookeeper is None:
         raise KafkaError(ErrorCode.UNSUPPORTED_VERSION)
-    found, answers = find_partitions([((topic.name, ZERO_UUID), topic.partitions) for topic in request.topics], context)
+    named, slices = [((topic.name, ZERO_UUID), topic.partitions) for topic in request.topics], Slices()
+    found, answers = yield from find_partitions(named, context, slices)
     for key, topic, wanted in found:
         error = context.broker.groups.offsets.check_metadata(wanted.committed_metadata or "")
         if not error:
             zookeeper.commit(request.group_id, topic.name, wanted.partition_index, wanted.committed_offset)
         answers.setdefault(key, []).append((wanted.partition_index, error))
+        if slices.full():
+            yield NEXT_TURN
     return OffsetCommitResponse(
         topics=[
             OffsetCommitResponseTopic(

@@ -65,10 +65,10 @@ class ClientProtocol(asyncio.BufferedProtocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)
-        # uvloop's transports write the caller's buffers without a copy, see `_write`.
-        self._vectored = type(transport).__module__.startswith("uvloop")
         session: ssl.SSLObject | None = transport.get_extra_info("ssl_object")
-        if self._vectored and session is None:
+        # uvloop's transports write the caller's buffers without a copy, see `_write`. TLS would keep the whole response encrypted.
+        self._vectored = session is None and type(transport).__module__.startswith("uvloop")
+        if self._vectored:
             # uvloop then writes at once instead of later in its iteration, so that a woken fetch is answered before other work is done.
             self._transport.set_write_buffer_limits(high=0)
         try:
@@ -151,8 +151,8 @@ class ClientProtocol(asyncio.BufferedProtocol):
         elif self._vectored:
             transport.writelines(self.connection.take_output())
         else:
-            # asyncio's transports copy their input, so a long response is written in pieces. `writelines` is avoided because it ignores
-            # back-pressure in some releases (CVE-2024-12254).
+            # asyncio's transports copy their input, and TLS encrypts it, so a long response is written in pieces. `writelines` is avoided
+            # because it ignores back-pressure in some releases (CVE-2024-12254).
             transport.write(b"".join(self.connection.take_output(WRITE_BYTES)))
 
     def _write_tapped(self, transport: asyncio.Transport, tap: Tap) -> None:

@@ -617,8 +617,8 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(BROKER, "replica.lag.time.max.ms", LONG, 30_000, acts=True,
             documentation="Time after which a lagging follower leaves the in-sync replicas."),
     Setting(BROKER, "replica.selector.class", STRING, None, acts=True,
-            documentation="Class that selects the replica to read: `org.apache.kafka.common.replica.RackAwareReplicaSelector` selects one in the"
-            " consumer's own rack."),
+            documentation="Class that selects the replica to read. With `org.apache.kafka.common.replica.RackAwareReplicaSelector`,"
+            " consumers read from a replica in their own rack."),
     Setting(BROKER, "replica.socket.receive.buffer.bytes", INT, 65_536,
             documentation="Size of the receive buffer of connections for replication."),
     Setting(BROKER, "replica.socket.timeout.ms", INT, 30_000,

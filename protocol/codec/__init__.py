@@ -37,14 +37,25 @@ compared with the bytes that remain, and each array's count with the fewest byte
 A string that is not UTF-8 is an error instead of being repaired, because a replacement character takes three bytes in place of one: a
 name that was read could become too long to be written.
 
+Codecs are also compiled as generators that yield between slices of array items. Long responses are encoded by them, and large requests are
+decoded by them; such a decoder also limits the number of items, because an item of a few bytes becomes objects of hundreds.
+
 `source.py` stores the lines and constants of a function; `decoders.py`, `encoders.py` and `initializers.py` add the lines.
 """
 
 from __future__ import annotations
 
-from .decoders import compile_decoder
+from .decoders import compile_decoder, compile_sliced_decoder
 from .encoders import compile_encoder, compile_sliced_encoder
 from .initializers import compile_init
-from .source import MAX_STRING_BYTES
+from .source import MAX_STRING_BYTES, MOST_ITEMS
 
-__all__ = ["MAX_STRING_BYTES", "compile_decoder", "compile_encoder", "compile_init", "compile_sliced_encoder"]
+__all__ = [
+    "MAX_STRING_BYTES",
+    "MOST_ITEMS",
+    "compile_decoder",
+    "compile_encoder",
+    "compile_init",
+    "compile_sliced_decoder",
+    "compile_sliced_encoder",
+]

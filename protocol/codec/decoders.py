@@ -7,12 +7,30 @@ from collections.abc import Callable
 from typing import Any
 
 from ..fields import Spec, specs
-from .source import MAX_STRING_BYTES, WIDTH, Source, default_expression, is_fixed, items_format
+from .source import MAX_STRING_BYTES, MOST_ITEMS, WIDTH, Source, default_expression, is_fixed, items_format
+
+SLICE_ITEMS = 100
+"""The number of array items after which a sliced decoder yields; they take about a tenth of a millisecond."""
 
 
 def compile_decoder(cls: type[Any], version: int) -> Callable[..., Any]:
     """Returns a function (buffer, position) -> (message, position after it), which raises ProtocolError."""
-    source = Source(version, version >= cls.flexible_from)
+    return _compile_decoder(cls, Source(version, version >= cls.flexible_from))
+
+
+def compile_sliced_decoder(cls: type[Any], version: int) -> Callable[..., Any]:
+    """Returns a function (buffer, position) -> generator, which yields after every SLICE_ITEMS items and returns what a decoder returns.
+
+    The generator raises ProtocolError, also for a message with more than MOST_ITEMS items.
+    """
+    source = Source(version, version >= cls.flexible_from, sliced=True)
+    source.depth = 2
+    source.add("items = 0", f"left = {MOST_ITEMS}", "if False:", "    yield  # a generator even if there is no array")
+    return _compile_decoder(cls, source)
+
+
+def _compile_decoder(cls: type[Any], source: Source) -> Callable[..., Any]:
+    version = source.version
     source.depth = 2
     _decode_struct(source, cls, "m")
     source.add("return m, p")
@@ -98,6 +116,8 @@ def _decode_array(source: Source, spec: Spec, target: str, nullable: bool) -> No
     source.depth += 1
     element = Spec(spec.name, spec.kind, False, False, spec.declared)
     source.add(f"if {n} * {source.smallest_size_of_field(element)} > e - p:", f"    fail({spec.name!r}, {n})")
+    if source.sliced:
+        source.add(f"left = count(left, {n})")
     if spec.kind in WIDTH:
         unpack = source.constant("unpack_from", struct.unpack_from)
         source.add(f"{target} = list({unpack}({items_format(spec, n)}, b, p))", f"p += {n} * {WIDTH[str(spec.kind)]}")
@@ -110,6 +130,8 @@ def _decode_array(source: Source, spec: Spec, target: str, nullable: bool) -> No
         else:
             _decode_struct(source, spec.kind, item)
         source.add(f"{items}.append({item})")
+        if source.sliced:
+            source.add("items += 1", f"if items == {SLICE_ITEMS}:", "    items = 0", "    yield")
         source.depth -= 1
     source.depth -= 1
 
@@ -120,6 +142,8 @@ def _decode_tags(source: Source, tagged: list[Spec], target: str) -> None:
     source.depth += 1
     source.add(f"if {count} > 127:", f"    {count}, p = uvarint_rest(b, {count}, p)")
     source.add(f"if not 0 <= {count} * 2 <= e - p:", f"    fail('tagged fields', {count})")
+    if source.sliced:
+        source.add(f"left = count(left, {count})")
     source.add(f"for _ in range({count}):")
     source.depth += 1
     for name in (tag, size):

@@ -26,6 +26,21 @@ Old versions have an int16 length; new versions keep this limit so that a value 
 """
 
 
+MOST_ITEMS = 20_000
+"""The most array items and tagged fields of one message that a sliced decoder accepts.
+
+An item of three bytes becomes objects of about 300 bytes, and costs every later step, up to the collection of garbage. Apache Kafka takes
+any number; its own clients send one item for each partition of a consumer at most.
+"""
+
+
+def _count(left: int, items: int) -> int:
+    """Returns how many of the items that are `left` remain after `items` more. Raises ProtocolError if there are too many."""
+    if items > left:
+        raise ProtocolError(f"the message has more than {MOST_ITEMS} items in its arrays")
+    return left - items
+
+
 class Source:
     """The lines of a function for one version of a message. `depth` is the indentation of the line that is added next."""
 
@@ -37,6 +52,7 @@ class Source:
         self.constants: dict[str, Any] = {
             "ProtocolError": ProtocolError,
             "ZERO_UUID": ZERO_UUID,
+            "count": _count,
             "fail": _fail,
             "new": object.__new__,
             "put_uvarint": put_uvarint,

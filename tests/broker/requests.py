@@ -156,7 +156,7 @@ class Maker:
                 return 0.0
         if spec.name.endswith(NONE):
             return -1
-        return number % 128 if spec.kind == "b" else number
+        return number % {"b": 1 << 7, "h": 1 << 15}.get(spec.kind, 1 << 31)
 
 
 def _names(spec: Spec) -> bool:

@@ -142,7 +142,7 @@ def test_failing_error_response_closes_only_its_connection(
     world: World, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     client = world.client()
-    monkeypatch.setattr("odradek.broker.connection.failure", fail)
+    monkeypatch.setattr("odradek.broker.failure._mirror", fail)
 
     def refuse(request: Any, context: Context) -> NoReturn:
         raise KafkaError(ErrorCode.INVALID_REQUEST)

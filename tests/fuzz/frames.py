@@ -30,6 +30,8 @@ WEIGHTS = dict.fromkeys(
 )
 WEIGHTS["UnregisterBroker"] = 1
 """APIs that remove the state that other requests need are used less often; all others have the weight 40."""
+LARGE_FRAMES, ELEMENTS_OF_LARGE_FRAMES = 0.0005, (300, 3000, 20_000, 30_000)
+"""The probability of a frame with large arrays, and how many elements they have together; more than 20,000 are refused."""
 TAME, WILD = 0.01, (0.01, 0.05, 0.2, 0.6)
 CLIENT_IDS = [b"\xff\xff", b"\0\4fuzz", b"\0\0", b"\0\2\xff\xfe", b"\0\3a\nb", b"\0\xff" + b"c" * 255]
 
@@ -61,6 +63,7 @@ class FrameGenerator:
         else:
             api, draw.wildness = draw.one_of(self._apis), draw.one_of(WILD)
             self._refresh()
+        draw.elements_left = draw.one_of(ELEMENTS_OF_LARGE_FRAMES) if draw.chance(LARGE_FRAMES) else 0
         draw.lengths_before_damage = int(draw.random.random() * 20) if draw.chance(draw.wildness * 0.15) else -1
         return self._request(api, draw.one_of(_VERSIONS[api.key]))
 

@@ -17,6 +17,9 @@ from .vocabulary import WIDTH_BITS, Draw, chooser, is_mostly_empty
 
 Writer = Callable[[bytearray, Draw], None]
 
+LARGE_COUNTS, DRAWN_COUNTS = (1, 3, 30, 1000, 10_000, 25_000), (1, 3, 100)
+MOST_LARGE_BYTES = 400_000
+"""The size up to which an array of a large frame is extended by repetitions."""
 UNKNOWN_TAGS = (2, 7, 1000, 0x7FFFFFFF)
 MOST_REPEATED_BYTES = 60_000
 """The number of elements up to which an array is extended by repetitions of its last element."""
@@ -107,6 +110,8 @@ def _field(cls: type[Message], spec: Spec, version: int, flexible: bool) -> Writ
 
 def _array(element: Writer, flexible: bool, nullable: bool, empty: float) -> Writer:
     def write(out: bytearray, draw: Draw) -> None:
+        if draw.elements_left:
+            return _put_large(out, draw, element, flexible)
         dice = draw.random.random()
         if dice < (0.1 if nullable else draw.wildness * 0.02):
             return _put_length(out, draw, -1, flexible, True)
@@ -127,6 +132,18 @@ def _array(element: Writer, flexible: bool, nullable: bool, empty: float) -> Wri
         return None
 
     return write
+
+
+def _put_large(out: bytearray, draw: Draw, element: Writer, flexible: bool) -> None:
+    """Writes an array of up to all elements that are left: some are drawn, with large arrays of their own, and the others repeat them."""
+    count = min(draw.elements_left, draw.one_of(LARGE_COUNTS))
+    draw.elements_left -= count
+    items, drawn = bytearray(), min(count, draw.one_of(DRAWN_COUNTS))
+    for _ in range(drawn):
+        element(items, draw)
+    times = min(count // drawn, max(1, MOST_LARGE_BYTES // (len(items) or 1))) if drawn else 0
+    _put_length(out, draw, drawn * times, flexible, True)
+    out += items * times
 
 
 def _element(cls: type[Message], spec: Spec, version: int, flexible: bool, nullable: bool) -> Writer:

@@ -29,8 +29,8 @@ from .facts import TOPICS
 ROOT = Path(__file__).parents[2]
 PARTITIONS = 3
 MOST_CPU_MS = 50
-CPU_MS_PER_BYTE = 0.002
-"""Additional CPU time for large frames: Python needs up to two microseconds to process each byte."""
+CPU_MS_PER_BYTE = 0.006
+"""Additional CPU time for large frames: an element of three bytes may take twenty microseconds."""
 
 MOST_BYTES_BEYOND_FRAMES = 65536
 BYTES_PER_ANSWERED_BYTE = 16

@@ -199,7 +199,7 @@ def warm_up(seed: int, batches: Batches) -> None:
     for api in APIS.values():
         for version in range(api.versions.first, api.versions.last + 1):
             for message in (api.request, api.response):
-                message.decoders[version], message.encoders[version]
+                message.decoders[version], message.encoders[version], message.sliced_decoders[version], message.sliced_encoders[version]
     for version in range(METADATA.versions.first, METADATA.versions.last + 1):
         for message in (MetadataResponseTopic, MetadataResponsePartition):  # they are encoded by themselves
             message.encoders[version]

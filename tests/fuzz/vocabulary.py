@@ -104,6 +104,8 @@ class Draw:
         self.wildness = 0.0
         self.lengths_before_damage = -1
         """The number of correct lengths before one is falsified; negative if none is falsified."""
+        self.elements_left = 0
+        """The number of elements that a large frame may still have in its arrays, large, nested or repeated; 0 in other frames."""
 
     def chance(self, probability: float) -> bool:
         return self.random.random() < probability

@@ -103,6 +103,15 @@ def encoded_in_slices(message: Message, version: int) -> bytes:
     return b"".join(parts)
 
 
+def decoded_in_slices(case: Case, data: bytes) -> tuple[Any, int]:
+    decoding = case.cls.sliced_decoders[case.version](memoryview(data), 0)
+    while True:
+        try:
+            next(decoding)
+        except StopIteration as done:
+            return done.value  # type: ignore[no-any-return]
+
+
 @pytest.mark.parametrize("case", CASES, ids=str)
 @pytest.mark.parametrize("make", [full, empty])
 def test_encoders_equal_reference_encoder(case: Case, make: Any) -> None:
@@ -113,6 +122,7 @@ def test_encoders_equal_reference_encoder(case: Case, make: Any) -> None:
     decoded, position = case.cls.decoders[case.version](memoryview(data), 0)
     assert decoded == message
     assert position == len(data)
+    assert decoded_in_slices(case, data) == (message, len(data))
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)

@@ -39,10 +39,10 @@ class ClusterProcess:
             self._process.kill()
             self.logged_error = self.logged_error or "the cluster did not end"
 
-    def control(self, call: str, **arguments: Any) -> None:
-        """Calls a control of the cluster, such as "stop_node", and waits until it is done."""
+    def control(self, call: str, **arguments: Any) -> Any:
+        """Calls a control of the cluster, such as "stop_node", waits until it is done and returns its result."""
         self._channel.send((call, arguments))
-        self._receive()
+        return self._receive()
 
     def memory_kib(self) -> int:
         """Returns the resident memory of the process in KiB."""
@@ -62,6 +62,5 @@ def _serve(channel: Connection, nodes: int, topics: Mapping[str, int], settings:
                 call, arguments = channel.recv()
                 if call == "end":
                     break
-                getattr(cluster, call)(**arguments)
-                channel.send(None)
+                channel.send(getattr(cluster, call)(**arguments))
         channel.send(logged_errors.found and f"{logged_errors.found[1]}: {logged_errors.found[0]!r}")

@@ -11,11 +11,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 
-from ..diagrams.labels import request_label, response_label, shortened
 from ..diagrams.lifelines import Lifelines
 from ..doctor.fetches import has_records
 from ..doctor.history import PRELIMINARY
 from ..exchange import Entry, Event, Exchange
+from ..labels import request_label, response_label, shortened
 
 ERA_EVENTS = frozenset(("control", "fault", "clock"))
 """The events after which a story begins anew, because the test has changed something for all clients."""

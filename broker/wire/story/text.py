@@ -12,8 +12,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from textwrap import wrap
 
-from ..diagrams.labels import shortened
 from ..exchange import Entry
+from ..labels import shortened
 from .folding import Fold, folded
 from .steps import Names, steps_of
 

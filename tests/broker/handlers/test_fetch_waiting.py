@@ -11,10 +11,13 @@ import pytest
 from odradek.broker.fetching.read import FetchRead
 from odradek.broker.topics.partition import Partition
 from odradek.protocol.messages.fetch import FETCH, FetchPartition, FetchRequest, FetchResponse, FetchTopic, PartitionData
+from odradek.protocol.messages.produce import PRODUCE
 from odradek.storage.log import Log
-from tests.broker.harness import Client, World, produce
+from tests.broker.harness import Client, World, a_batch, produce, produce_request
 
 PARTITIONS, POLLS = 200, 20
+MANY = 1000
+"""Partitions that are read in several slices."""
 
 
 @pytest.fixture
@@ -129,3 +132,21 @@ def test_woken_fetch_equals_a_new_fetch(seed: int) -> None:
             return
     world.advance(1000)
     assert client.receive() == world.client().call(FETCH, 11, request(indexes, max_wait_ms=0, **limits))
+
+
+@pytest.mark.parametrize("turns", range(0, 20, 2))
+def test_large_fetch_returns_a_record_written_between_slices(turns: int) -> None:
+    """A Fetch of many partitions is read in several turns, between which records may be written."""
+    world = World(1, stepwise=True)
+    world.cluster.create_topic("t", MANY)
+    reader, writer = world.client(), world.client()
+    wanted = [FetchPartition(partition=index, fetch_offset=0, partition_max_bytes=1000) for index in range(MANY)]
+    reader.send(FETCH, 12, FetchRequest(max_wait_ms=60_000, min_bytes=1, topics=[FetchTopic(topic="t", partitions=wanted)]))
+    for _ in range(turns):
+        world.turn()
+    writer.call(PRODUCE, 9, produce_request("t", a_batch(b"x")))
+    while world.turns.has_more:
+        world.turn()
+    answer = reader.receive()
+    assert answer is not None, "the record that was written meanwhile is missed"
+    assert answer.responses[0].partitions[0].records

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from odradek.broker.groups.offsets import CommittedOffset
 from odradek.protocol.errors import ErrorCode
 from odradek.protocol.messages.create_partitions import (
     CREATE_PARTITIONS,
@@ -219,5 +220,22 @@ def test_delete_topics_releases_colliding_names(world: World) -> None:
 
 
 def test_create_topics_with_duplicate_replica_is_refused(world: World) -> None:
-    (result,) = create(world, topic("t", replicas=[(0, [*range(1, 30_001), 30_000])]))
+    (result,) = create(world, topic("t", replicas=[(0, [*range(1, 10_001), 10_000])]))
     assert result.error_code == ErrorCode.INVALID_REPLICA_ASSIGNMENT
+
+
+def test_delete_topics_with_many_groups_takes_many_turns() -> None:
+    world = World(1, stepwise=True)
+    world.cluster.ensure_internal("__consumer_offsets")
+    world.cluster.create_topic("t", 1)
+    offsets = world.cluster.groups.offsets
+    for number in range(1000):
+        offsets.commit(f"g{number}", {("t", 0): CommittedOffset(1, -1, "", 0)})
+    client, turns = world.client(), 0
+    client.send(DELETE_TOPICS, 4, DeleteTopicsRequest(topic_names=["t"], timeout_ms=0))
+    while client.receive() is None:
+        world.turn()
+        turns += 1
+    assert turns >= 5
+    assert "t" not in world.cluster.topics
+    assert not any(len(offsets.of(f"g{number}")) for number in range(1000))

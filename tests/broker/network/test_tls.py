@@ -8,6 +8,7 @@ import shutil
 import socket
 import ssl
 import subprocess
+import tracemalloc
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -19,9 +20,11 @@ import pytest
 
 from odradek.broker import Cluster
 from odradek.broker.network import acceptor
+from odradek.broker.network.client_protocol import WRITE_BYTES
 from odradek.broker.network.server import Server
 from odradek.broker.wire.exchange import Event
 from odradek.protocol.messages.api_versions import API_VERSIONS, ApiVersionsRequest
+from odradek.protocol.messages.fetch import FETCH, FetchPartition, FetchRequest, FetchTopic
 from odradek.protocol.messages.incremental_alter_configs import (
     INCREMENTAL_ALTER_CONFIGS,
     AlterableConfig,
@@ -30,12 +33,15 @@ from odradek.protocol.messages.incremental_alter_configs import (
 )
 from odradek.protocol.messages.produce import PRODUCE
 from tests.broker.harness import a_batch, produce_request
-from tests.broker.network.test_server import LOOPS, ask, connect
+from tests.broker.network.test_server import LOOPS, ask, connect, send
 from tests.broker.tls.certificate_files import PREFIX, authority, inline, prefixed, trusting
 
 VERSIONS = ApiVersionsRequest(client_software_name="", client_software_version="")
 KAFKA_PLAINTEXT = pack(">ihhih", 10, API_VERSIONS.key, 0, 1, -1)
 FLOOD = 100
+BATCH_BYTES, RESPONSE_BYTES = 900_000, 27_000_000
+OTHER_BYTES = 500_000
+"""Memory that the requests of a test take beside a response, for example because modules are imported."""
 
 
 @pytest.fixture(params=LOOPS, autouse=True)
@@ -83,6 +89,41 @@ def test_tls_serves_large_requests_and_responses(cluster: Cluster) -> None:
         for _ in range(3):
             answer = ask(connection, PRODUCE, 9, produce_request("t", batch))
             assert not answer.responses[0].partition_responses[0].error_code
+
+
+@pytest.mark.parametrize("tls", [True, False], ids=["tls", "plain"])
+def test_reader_that_does_not_read_keeps_little_memory(tls: bool) -> None:
+    """The rest of its response stays in the log. If it was encrypted at once, each such reader would cost as much memory again."""
+    fetch = FetchRequest(
+        max_wait_ms=0,
+        min_bytes=1,
+        max_bytes=1 << 30,
+        topics=[FetchTopic(topic="t", partitions=[FetchPartition(partition=0, fetch_offset=0, partition_max_bytes=1 << 30)])],
+    )
+    with ExitStack() as stack:
+        cluster = stack.enter_context(Cluster(nodes=1, topics={"t": 1}, tls=tls, settings={"fetch.max.bytes": str(1 << 30)}))
+        writer = stack.enter_context(connect_tls(cluster) if tls else connect(cluster.bootstrap_servers))
+        for _ in range(RESPONSE_BYTES // BATCH_BYTES):
+            ask(writer, PRODUCE, 9, produce_request("t", a_batch(bytes(BATCH_BYTES))))
+        reader = stack.enter_context(deaf_connection(cluster.bootstrap_servers))
+        if tls:
+            reader = stack.enter_context(trusting_context(cluster).wrap_socket(reader, server_hostname="localhost"))
+        tracemalloc.start()
+        stack.callback(tracemalloc.stop)
+        send(reader, FETCH, 11, fetch)
+        for _ in range(50):
+            assert alive(writer)
+        assert any(client.connection.output or not client.connection.writable for client in list(server_of(cluster)._clients))
+        assert tracemalloc.get_traced_memory()[0] <= WRITE_BYTES + OTHER_BYTES
+
+
+def deaf_connection(address: str) -> socket.socket:
+    """Connects with a small receive buffer, so that the system takes little of what is never read."""
+    host, port = address.rsplit(":", 1)
+    connection = socket.socket()
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    connection.connect((host, int(port)))
+    return connection
 
 
 @pytest.mark.parametrize("data", [KAFKA_PLAINTEXT, b"GET / HTTP/1.1\r\n\r\n"], ids=["kafka", "http"])
