@@ -18,6 +18,7 @@ from .handles import formats
 from .handles.formats import Format
 from .handles.group import AsyncGroup, Group
 from .handles.topic import AsyncTopic, Topic
+from .logs import unknown_settings
 from .network.event_loop import new_event_loop
 from .network.server import Server
 from .security.startup import Security, security_of
@@ -55,6 +56,7 @@ class AsyncCluster(ClusterControls):
         topics: Mapping[str, int | TopicOptions] | None = None,
         settings: Mapping[str, SettingValue] | None = None,
         *,
+        ignore_unknown_settings: bool = False,
         tls: bool = False,
         users: Mapping[str, str] | None = None,
         acls: Sequence[str] = (),
@@ -71,7 +73,7 @@ class AsyncCluster(ClusterControls):
         capture_addresses: str = "canonical",
     ) -> None:
         security = security_of(tls, users, acls)
-        config = _cluster_config(nodes, settings or {}, security, as_version)
+        config = _cluster_config(nodes, settings or {}, security, as_version, ignore_unknown_settings)
         levels = levels_of(features or {}, transaction_version, config.release)
         self._config = replace(config, features=levels, record=RecordLimits.of(record_exchanges, record_bytes))
         self._topics = topic_specs_of({} if topics is None else topics)
@@ -102,7 +104,9 @@ class AsyncCluster(ClusterControls):
         """Returns a cluster that starts with the state in a file, which `save` has written; see `Cluster.load`."""
         from .snapshots.loading import load_on_any_ports  # not imported at start, because few clusters are loaded
 
-        saved, config = load_on_any_ports(Path(file), _texts(settings or {}), as_version=as_version, trust=trust)
+        given = _texts(settings or {})
+        check_scope(given)
+        saved, config = load_on_any_ports(Path(file), given, as_version=as_version, trust=trust)
         cluster = cls(len(config.nodes), seed=seed, control=control, control_token=control_token)
         cluster._saved, cluster._config = saved, config
         return cluster
@@ -239,7 +243,8 @@ class Cluster(BlockingControls):
 
     `control="127.0.0.1:0"` serves the controls over HTTP too; an address that is not a loopback address needs a `control_token`.
 
-    Raises TypeError or ValueError for an invalid argument, including a misspelt setting.
+    Raises TypeError or ValueError for an invalid argument, including a misspelt setting, unless `ignore_unknown_settings` makes that a
+    warning in the log.
     """
 
     @suggesting_keywords
@@ -249,6 +254,7 @@ class Cluster(BlockingControls):
         topics: Mapping[str, int | TopicOptions] | None = None,
         settings: Mapping[str, SettingValue] | None = None,
         *,
+        ignore_unknown_settings: bool = False,
         tls: bool = False,
         users: Mapping[str, str] | None = None,
         acls: Sequence[str] = (),
@@ -268,6 +274,7 @@ class Cluster(BlockingControls):
             nodes,
             topics,
             settings,
+            ignore_unknown_settings=ignore_unknown_settings,
             tls=tls,
             users=users,
             acls=acls,
@@ -440,11 +447,18 @@ class Cluster(BlockingControls):
                 started.set_exception(error)
 
 
-def _cluster_config(nodes: int, settings: Mapping[str, SettingValue], security: Security, as_version: str | None) -> ClusterConfig:
+def _cluster_config(
+    nodes: int, settings: Mapping[str, SettingValue], security: Security, as_version: str | None, ignore_unknown: bool
+) -> ClusterConfig:
     if not isinstance(nodes, int) or isinstance(nodes, bool):
         raise TypeError(f"nodes must be an int, not {nodes!r}")
-    properties = {"listeners": ANY_PORT} | _texts(settings)
-    return security.applied_to(cluster_of([security.settings(properties, settings)], nodes=nodes, as_version=as_version))
+    given = _texts(settings)
+    if not ignore_unknown:
+        check_scope(given)
+    brokers = [security.settings({"listeners": ANY_PORT} | given, settings)]
+    config = cluster_of(brokers, nodes=nodes, as_version=as_version, ignore_unknown_settings=ignore_unknown)
+    unknown_settings(config.unknown)
+    return security.applied_to(config)
 
 
 def _texts(settings: Mapping[str, SettingValue]) -> dict[str, str]:
@@ -453,5 +467,4 @@ def _texts(settings: Mapping[str, SettingValue]) -> dict[str, str]:
     for name in settings:
         if not isinstance(name, str):
             raise TypeError(f"the name of a setting must be a str, not {name!r}")
-    check_scope(settings)
     return {name: as_text(name, value) for name, value in settings.items()}

@@ -177,6 +177,12 @@ def ignored_settings(names: Iterable[str]) -> None:
         logging.getLogger("kafka.server.KafkaConfig").info("these settings have no effect (DescribeConfigs returns them): %s", listed)
 
 
+def unknown_settings(names: Iterable[str]) -> None:
+    """Warns of settings that Kafka does not know, which were given and are ignored."""
+    if listed := ", ".join(names):
+        logging.getLogger("kafka.server.KafkaConfig").warning("ignored unknown settings: %s", listed)
+
+
 def started(node_ids: Iterable[int]) -> None:
     """Logs, in Kafka's words, that all listeners accept, because wait strategies such as those of testcontainers search for these words."""
     for node_id in node_ids:

@@ -46,10 +46,13 @@ def saved_config(saved: State, options: argparse.Namespace, environ: Mapping[str
     from ..settings.spelling import check_scope
     from ..snapshots.loading import loaded_config
 
-    check_scope(dict(options.set))
+    if not options.ignore_unknown_settings:
+        check_scope(dict(options.set))
     settings = settings_of(environ) | dict(options.set)
     changed = [settings | _listeners(options, shift) for shift in range(len(saved["nodes"]))]
-    config = loaded_config(saved, changed, as_version=options.as_version, trust=options.trust)
+    config = loaded_config(
+        saved, changed, as_version=options.as_version, trust=options.trust, ignore_unknown_settings=options.ignore_unknown_settings
+    )
     return replace(config, max_memory_bytes=options.max_memory)
 
 

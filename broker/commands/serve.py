@@ -65,6 +65,7 @@ def _run(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
         return refuse(str(error))
     logs.configure(options.log_format)
     logs.ignored_settings(cluster.ignored)
+    logs.unknown_settings(cluster.unknown)
 
     from ..serving import run as run_cluster
 
@@ -162,7 +163,8 @@ def cluster_config(options: argparse.Namespace, environ: Mapping[str, str]) -> C
     from ..settings.environment import settings_of
     from ..settings.spelling import check_scope
 
-    check_scope(dict(options.set))
+    if not options.ignore_unknown_settings:
+        check_scope(dict(options.set))
     settings = settings_of(environ)
     overrides = settings | dict(options.set)
     if options.listener:
@@ -172,7 +174,13 @@ def cluster_config(options: argparse.Namespace, environ: Mapping[str, str]) -> C
     brokers = [security.settings(_with_listeners(given := properties | overrides, options), given) for properties in files]
     nodes = options.nodes or (1 if len(files) == 1 and not options.listener and _has_listeners(settings) else None)
     cluster_id = environ.get("CLUSTER_ID", DEFAULT_CLUSTER_ID)
-    cluster = cluster_of(brokers, nodes=nodes, cluster_id=cluster_id, as_version=options.as_version)
+    cluster = cluster_of(
+        brokers,
+        nodes=nodes,
+        cluster_id=cluster_id,
+        as_version=options.as_version,
+        ignore_unknown_settings=options.ignore_unknown_settings,
+    )
     features = dict(options.feature)
     if features:
         from ..cluster.features import check_levels
@@ -293,6 +301,11 @@ def add_options(run: argparse.ArgumentParser) -> None:
         type=pair,
         metavar="KEY=VALUE",
         help="a setting; takes precedence over KAFKA_* and --config; repeatable",
+    )
+    run.add_argument(
+        "--ignore-unknown-settings",
+        action="store_true",
+        help="ignore misspelt settings with a warning, as Kafka does (default: refuse them)",
     )
     run.add_argument(
         "--topic", action="append", default=[], metavar="NAME:PARTITIONS[:REPLICAS]", help="create this topic at startup; repeatable"

@@ -4,8 +4,9 @@ Addresses are those of the listener that the client is connected to. A node with
 leads gets LISTENER_NOT_FOUND.
 
 If `auto.create.topics.enable` is set, a topic that does not exist is created and described in the same response. Apache Kafka returns
-UNKNOWN_TOPIC_OR_PARTITION for tens of milliseconds, until its brokers have the topic's metadata. Without such a delay between them, that
-error followed by the topic makes group readers of kafka-go hang on an empty assignment, so odradek omits the error.
+UNKNOWN_TOPIC_OR_PARTITION for tens of milliseconds, until its brokers have the topic's metadata. That error makes group readers of
+kafka-go hang on an empty assignment (one of three situations with Apache Kafka, two of three here with a topic that appears after 30 ms),
+and while the clock is frozen, a topic that is to appear later would never appear. Therefore odradek omits the error.
 
 A response may describe many topics. It is built in slices (`slices.py`), from topics that are encoded once per change
 (`topic_descriptions.py`).

@@ -15,7 +15,7 @@ from .properties import InvalidConfig
 from .rows import PRESENT
 from .spelling import check_spelling
 from .types import SettingRows
-from .values import BrokerConfig
+from .values import BrokerConfig, broker_row
 
 if TYPE_CHECKING:
     from ..releases.release import Release
@@ -82,6 +82,8 @@ class NodeConfig:
 class ClusterConfig:
     """All nodes. An empty cluster id is replaced by a random one; `ignored` names the given settings that have no effect.
 
+    `unknown` names the given settings that Kafka does not know, if these are to be ignored with a warning; `ignored` lacks them then.
+
     `features` are levels to which features are finalized at start; all others begin at the highest level of the release.
     `max_memory_bytes` limits the memory of all logs together; None is no limit. `users` maps names to passwords; `acls` are access control
     entries as `security/acl_texts.py` describes them. With `tls`, certificates are generated for listeners without a key store.
@@ -91,6 +93,7 @@ class ClusterConfig:
     cluster_id: str
     nodes: tuple[NodeConfig, ...]
     ignored: tuple[str, ...] = ()
+    unknown: tuple[str, ...] = ()
     features: Mapping[str, int] = field(default_factory=dict)
     max_memory_bytes: int | None = None
     users: Mapping[str, str] = field(default_factory=dict, repr=False)
@@ -144,17 +147,24 @@ class TopicSpec(NamedTuple):
 
 
 def cluster_of(
-    brokers: Sequence[Mapping[str, str]], *, nodes: int | None = None, cluster_id: str = "", as_version: str | None = None
+    brokers: Sequence[Mapping[str, str]],
+    *,
+    nodes: int | None = None,
+    cluster_id: str = "",
+    as_version: str | None = None,
+    ignore_unknown_settings: bool = False,
 ) -> ClusterConfig:
     """Returns a cluster of brokers with the given settings, one mapping per broker. Raises InvalidConfig.
 
     A single mapping describes all nodes: node n gets each port plus n - 1, and the id plus n - 1. `nodes` then defaults to one node
     if the mapping has a node id, and otherwise to `DEFAULT_NODES`. `as_version` is the release to emulate, None for Kafka 4.3.
+    With `ignore_unknown_settings` a misspelt setting is listed in `unknown` instead of raising InvalidConfig.
     """
     if nodes is not None and nodes < 1:
         raise InvalidConfig(f"nodes must be at least 1, not {nodes}")
     names = set[str]().union(*brokers)
-    check_spelling(names)
+    if not ignore_unknown_settings:
+        check_spelling(names)
     if len(brokers) == 1:
         node_id = _node_id(brokers[0])
         count = nodes or (DEFAULT_NODES if node_id is None else 1)
@@ -168,8 +178,9 @@ def cluster_of(
     _check_conflicts(configs)
     release = release_named(as_version)
     rows = rows_for(release)
-    ignored = {name for node in configs for name in BrokerConfig(node.properties, nodes=len(configs), rows=rows).ignored()}
-    return ClusterConfig(cluster_id, tuple(configs), tuple(sorted(ignored & names)), release=release)
+    ignored = names & {name for node in configs for name in BrokerConfig(node.properties, nodes=len(configs), rows=rows).ignored()}
+    unknown = {name for name in ignored if broker_row(name, rows) is None} if ignore_unknown_settings else set[str]()
+    return ClusterConfig(cluster_id, tuple(configs), tuple(sorted(ignored - unknown)), tuple(sorted(unknown)), release=release)
 
 
 def _node_id(properties: Mapping[str, str]) -> int | None:

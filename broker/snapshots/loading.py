@@ -10,6 +10,7 @@ from ..settings.cluster_config import ClusterConfig, NodeConfig, cluster_of
 from ..settings.endpoints import LOOPBACK, Endpoint, is_loopback
 from ..settings.listeners import TLS_PROTOCOLS, Listener
 from ..settings.properties import InvalidConfig
+from ..settings.spelling import check_spelling
 from .cluster import State, nodes_of, users_of
 from .state_file import load
 from .trust import check_trusted
@@ -39,6 +40,7 @@ def loaded_config(
     *,
     as_version: str | None = None,
     trust: bool = False,
+    ignore_unknown_settings: bool = False,
 ) -> ClusterConfig:
     """Returns the configuration of the nodes of a state, with changed settings for each node, of which the user has `given` these.
 
@@ -48,7 +50,10 @@ def loaded_config(
     saved = nodes_of(state)
     brokers = [_changed(node.properties, settings) for node, settings in zip(saved, changed, strict=True)]
     as_version = state["as_version"] if as_version is None else as_version
-    config = cluster_of(brokers, cluster_id=state["cluster"]["cluster_id"], as_version=as_version)
+    if not ignore_unknown_settings:
+        check_spelling(set[str]().union(*changed))
+    # The cluster that was saved may have ignored unknown settings; they are no reason to refuse its file.
+    config = cluster_of(brokers, cluster_id=state["cluster"]["cluster_id"], as_version=as_version, ignore_unknown_settings=True)
     config = replace(config, tls=any(map(_has_generated_certificate, config.nodes)), users=users_of(state))
     present, expected = [node.node_id for node in config.nodes], [node.node_id for node in saved]
     if present != expected:

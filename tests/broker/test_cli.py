@@ -83,6 +83,16 @@ def test_set_precedes_environment_precedes_files(tmp_path: Path) -> None:
     assert cluster.ignored == ("num.io.threads", "some.plugin")
 
 
+def test_unknown_settings_of_all_sources_are_ignored_on_request(tmp_path: Path) -> None:
+    file = tmp_path / "server.properties"
+    file.write_text("num.partition=3\n")
+    given = ("--config", str(file), "--set", "retention.ms=5")
+    environ = {"KAFKA_MESSAGE_MAX_BYTE": "7"}
+    with pytest.raises(InvalidConfig):
+        configured(*given, environ=environ)
+    assert configured(*given, "--ignore-unknown-settings", environ=environ).unknown == ("message.max.byte", "num.partition", "retention.ms")
+
+
 def test_each_config_file_is_a_node(tmp_path: Path) -> None:
     for node in (1, 2):
         text = f"node.id={node}\nlisteners=PLAINTEXT://:{9000 + node}\nadvertised.listeners=PLAINTEXT://kafka{node}:{9000 + node}\n"

@@ -79,6 +79,11 @@ def test_unknown_setting_is_accepted(name: str) -> None:
     assert repr(Cluster(nodes=1, settings={name: "3"})) == "<Cluster: 1 node, not running>"
 
 
+def test_unknown_settings_are_ignored_on_request(caplog: pytest.LogCaptureFixture) -> None:
+    Cluster(nodes=1, settings={"num.partition": 3, "retention.ms": 5, "num.io.threads": 2}, ignore_unknown_settings=True)
+    assert caplog.messages == ["ignored unknown settings: num.partition, retention.ms"]
+
+
 @pytest.mark.parametrize(
     "use",
     [

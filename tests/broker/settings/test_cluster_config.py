@@ -31,6 +31,14 @@ def test_cluster_of_settings_for_zookeeper_has_listeners() -> None:
     assert cluster.nodes[0].properties["node.id"] == "1"
 
 
+def test_cluster_of_misspelt_setting_raises_unless_unknown_settings_are_ignored() -> None:
+    settings = ZOOKEEPER_ERA | {"num.partition": "3", "num.io.threads": "2"}
+    with pytest.raises(InvalidConfig, match=r"unknown setting num\.partition"):
+        cluster_of([settings])
+    cluster = cluster_of([settings], ignore_unknown_settings=True)
+    assert (cluster.ignored, cluster.unknown) == (("num.io.threads",), ("num.partition", "zookeeper.connect"))
+
+
 def test_cluster_of_one_config_counts_ids_and_ports_up() -> None:
     cluster = cluster_of([ZOOKEEPER_ERA | {"broker.id": "5"}], nodes=2)
     assert shown(cluster)[2:] == [

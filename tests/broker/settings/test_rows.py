@@ -81,3 +81,8 @@ def test_settings_read_by_code_have_rows_that_act() -> None:
     assert read, "the pattern no longer matches any code"
     acting = {setting.name for setting in (*SETTINGS, *(each.setting for each in FORMER)) if setting.acts}
     assert not read - acting, "code reads these settings, but they have no row or their rows lack acts=True"
+
+
+def test_each_setting_that_is_shown_is_documented_in_a_sentence() -> None:
+    shown = [setting for setting in SETTINGS if not setting.internal]
+    assert [setting.name for setting in shown if not re.fullmatch(r"[A-Z].*[^ .]\.", setting.documentation)] == []

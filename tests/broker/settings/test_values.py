@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from odradek.broker.settings.properties import InvalidConfig
+from odradek.broker.settings.rows import BROKER_SETTINGS
 from odradek.broker.settings.types import ConfigType
 from odradek.broker.settings.values import BrokerConfig, ConfigEntry, ConfigSource, GroupConfig, Synonym, TopicConfig
 
@@ -43,8 +44,9 @@ def test_broker_config_rejects_invalid_and_keeps_unknown() -> None:
 
 def test_broker_config_describe_returns_entries() -> None:
     config = BrokerConfig({"log.flush.interval.ms": "5000", "auto.create.topics.enable": "FALSE", "log.cleanup.policy": "compact, delete"})
+    text = BROKER_SETTINGS["log.flush.interval.ms"].documentation
     assert one(config.describe(["log.flush.interval.ms"])) == ConfigEntry(
-        "log.flush.interval.ms", "5000", False, STATIC, False, ConfigType.LONG, None,
+        "log.flush.interval.ms", "5000", False, STATIC, False, ConfigType.LONG, text,
         [Synonym("log.flush.interval.ms", "5000", STATIC), Synonym("log.flush.scheduler.interval.ms", "9223372036854775807", DEFAULT)],
     )  # fmt: skip
     created = one(config.describe(["auto.create.topics.enable"]))

@@ -26,8 +26,8 @@ SETTINGS = {
 }
 
 
-def saved(nodes: int = 2) -> tuple[State, tuple[NodeConfig, ...]]:
-    config = cluster_of([SETTINGS], nodes=nodes, cluster_id="id")
+def saved(nodes: int = 2, **others: str) -> tuple[State, tuple[NodeConfig, ...]]:
+    config = cluster_of([SETTINGS | others], nodes=nodes, cluster_id="id", ignore_unknown_settings=True)
     config = replace(config, nodes=tuple(node.bound(node.listeners) for node in config.nodes))
     cluster = ClusterState(config, Turns(Timers(0), lambda: 0.0), Random(1))
     return write_cluster(cluster), config.nodes
@@ -68,6 +68,17 @@ def test_loaded_config_with_changed_settings_keeps_the_others() -> None:
     state, _ = saved(1)
     (node,) = loaded_config(state, [{"num.partitions": "9", "log.retention.ms": "5"}], trust=True).nodes
     assert (node.properties["num.partitions"], node.properties["log.retention.ms"], node.properties["broker.rack"]) == ("9", "5", "a")
+
+
+def test_loaded_config_keeps_unknown_settings_of_the_state_but_refuses_new_ones() -> None:
+    state, nodes = saved(**{"num.partition": "3"})
+    assert loaded_config(state, [{}, {}], trust=True).nodes == nodes
+    with pytest.raises(InvalidConfig, match=r"unknown setting num\.io\.thread;"):
+        loaded_config(state, [{"num.io.thread": "1"}, {}], trust=True)
+    assert loaded_config(state, [{"num.io.thread": "1"}, {}], trust=True, ignore_unknown_settings=True).unknown == (
+        "num.io.thread",
+        "num.partition",
+    )
 
 
 def test_loaded_config_emulates_the_release_of_the_state() -> None:
