@@ -67,7 +67,7 @@ class AsyncClock(Part):
         seconds: Annotated[float, "seconds to add"] = 0,
         milliseconds: Annotated[float, "milliseconds to add"] = 0,
     ) -> ClockState:
-        """Moves the time forward by a duration, such as `advance(minutes=10)` or `advance("10m")`, and returns when all is done.
+        """Moves the time forward by a duration, such as 10m, and returns when all is done.
 
         Everything that becomes due in between happens at its own moment: time-outs, delayed responses, retention, compaction, faults.
         Fractions are allowed. If the caller gives up, by Ctrl-C or by ending the connection, the time stops where it is.
