@@ -18,7 +18,7 @@ from .declaration import Blocking, Part, blocking, control
 from .parameters import Duration, duration_ms, duration_text, moment_ms
 
 MAX_SPEED = 1_000_000
-_SPEEDS = {0: "the time stands still", 1: "the time passes at its usual speed"}
+_SPEEDS: dict[float, str] = {0: "the time stands still", 1: "the time passes at its usual speed"}
 MAX_MS = 253_402_300_799_999
 """The last millisecond of the year 9999, after which `datetime` cannot express the time."""
 _SECONDS = {"weeks": 604_800, "days": 86_400, "hours": 3600, "minutes": 60, "seconds": 1, "milliseconds": 0.001}
