@@ -136,17 +136,18 @@ class QueueHandler(logging.Handler):
             self._changed.wait_for(lambda: not self._size, FLUSH_S)
 
 
-def configure(log_format: str) -> None:
-    """Sends all entries of level INFO and above to stderr, as `text` or `json`."""
+def configure(log_format: str, level: str = "INFO") -> None:
+    """Sends all entries of this level and above to stderr, as `text` or `json`. The level has Kafka's name, such as WARN."""
     # The file descriptor is used because a thread that blocks in a write to sys.stderr would hold its lock.
     handler = QueueHandler(partial(write_all, sys.stderr.fileno()))
     handler.setFormatter(JsonFormatter() if log_format == "json" else TextFormatter())
-    logging.basicConfig(level=logging.INFO, handlers=[handler], force=True)
+    logging.basicConfig(level=level, handlers=[handler], force=True)
 
 
 def hold_start_up_lines() -> None:
     """Suppresses log entries below WARNING until `show` is called."""
-    logging.getLogger().setLevel(logging.WARNING)
+    for handler in logging.getLogger().handlers:
+        handler.setLevel(logging.WARNING)
 
 
 def show(text: str) -> None:
@@ -154,11 +155,10 @@ def show(text: str) -> None:
 
     `configure` must have been called.
     """
-    root = logging.getLogger()
-    for handler in root.handlers:
+    for handler in logging.getLogger().handlers:
         if isinstance(handler, QueueHandler):
             handler.write(text)
-    root.setLevel(logging.INFO)
+        handler.setLevel(logging.NOTSET)
 
 
 def write_all(descriptor: int, data: bytes) -> None:

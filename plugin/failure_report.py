@@ -90,7 +90,7 @@ def _nodes(cluster: Cluster) -> str:
 
 def _story(watched: Watched, count: int, since: int) -> Iterator[str]:
     """Yields the story of the test."""
-    yield f"what happened in this test, with {count} exchanges:" if count else "no request was served in this test:"
+    yield f"what happened in this test, with {count} exchange{'s' * (count != 1)}:" if count else "no request was served in this test:"
     story = watched.cluster.wire.story(since, without(watched.foreign), watched.begin_ms)
     yield from (f"  {line}" for line in story.splitlines())
 

@@ -113,7 +113,8 @@ def _waiting(watched: Watched) -> Iterator[str]:
         return
     if stopped:
         yield f"stopped nodes, which accept no connection: {', '.join(stopped)}"
-    yield "requests that wait:" if waiting else f"no request waits on {len(watched.cluster.connections())} connections"
+    count = len(watched.cluster.connections())
+    yield "requests that wait:" if waiting else f"no request waits on {count} connection{'s' * (count != 1)}"
     yield from map(_line, waiting)
 
 

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 from ...protocol.errors import ErrorCode, KafkaError
 from ...storage.blocks import KEPT_BYTES, Blocks
 from ...storage.memory import LogMemory
+from ..plurals import counted
 from ..scheduling.turns import Turns
 from ..scheduling.waiting import NEXT_TURN, Background
 from ..security.authorizer import authorizer_of
@@ -216,7 +217,7 @@ class ClusterState:
             self.add_topic(topic)
             self.topics_version += 1
             self.metadata_log.add(1 + len(topic.config.overrides) + len(topic.partitions))
-            log.info("created topic %s with %d partitions", name, len(topic.partitions))
+            log.info("created topic %s with %s", name, counted(len(topic.partitions), "partition"))
         return topic
 
     def add_topic(self, topic: Topic) -> None:

@@ -105,6 +105,7 @@ def _groups(client: ClusterClient) -> Iterable[str]:
 
 def add_controls(parser: Parser) -> None:
     """Adds the commands of `odradek ctl`, whose own parser follows from the declarations too."""
+    from ..control_interface.command_text import summary_of
     from ..controls import cluster_controls  # noqa: F401  (declares the controls)
     from ..controls.declaration import CONTROLS
 
@@ -117,7 +118,7 @@ def add_controls(parser: Parser) -> None:
             if parent not in groups:
                 groups[parent] = parsers[parent].add_subparsers(metavar="COMMAND")
             if (name := words[: length + 1]) not in parsers:
-                summary = control.help.partition("\n")[0] if name == words else f"controls of {word}"
+                summary = summary_of(control) if name == words else f"controls of {word}"
                 parsers[name] = groups[parent].add_parser(word, help=summary)
         _add_arguments(parsers[words], control)
 
@@ -125,22 +126,24 @@ def add_controls(parser: Parser) -> None:
 def _add_arguments(parser: Parser, control: Control) -> None:
     from ..control_interface.command_help import COMMON_OPTIONS
     from ..control_interface.command_line import is_flag, option_of, positionals_of
+    from ..control_interface.command_text import in_command_words
     from ..control_interface.signatures import parameters_of
 
     positionals = positionals_of(control)
     for parameter in parameters_of(control).values():
+        help_text = in_command_words(parameter.help, control)
         metavar = parameter.name.rpartition("_")[2].upper()
         choices = _choices(parameter.shape)
         if parameter in positionals:  # it may be given as an option too
             parser.add_argument(parameter.name, nargs="*" if parameter.shape.repeats else "?", choices=choices, metavar=metavar)
         if is_flag(parameter):
-            parser.add_argument(option_of(parameter.name), action=argparse.BooleanOptionalAction, help=parameter.help)
+            parser.add_argument(option_of(parameter.name), action=argparse.BooleanOptionalAction, help=help_text)
         else:
-            parser.add_argument(option_of(parameter.name), choices=choices, metavar=metavar, help=parameter.help)
-    for label, help_text in COMMON_OPTIONS:
+            parser.add_argument(option_of(parameter.name), choices=choices, metavar=metavar, help=help_text)
+    for label, text in COMMON_OPTIONS:
         option, _, metavar = label.partition(" ")
         if metavar:
-            parser.add_argument(option, choices=metavar.split("|") if "|" in metavar else None, metavar=metavar, help=help_text)
+            parser.add_argument(option, choices=metavar.split("|") if "|" in metavar else None, metavar=metavar, help=text)
 
 
 def _choices(shape: Shape) -> list[str] | None:

@@ -11,6 +11,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
+from ..plurals import counted
 from .cluster_access import with_client
 from .options import add_cluster_options, count, pair, refuse
 
@@ -110,7 +111,7 @@ class _Report:
     def finish(self) -> None:
         if not self._as_json:
             for topic, number in self._records.items():
-                print(f"{number} {'record' if number == 1 else 'records'} written to {topic}")
+                print(f"{counted(number, 'record')} written to {topic}")
 
 
 def _create(client: ClusterClient, topic: SeedTopic) -> None:

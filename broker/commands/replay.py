@@ -7,6 +7,7 @@ import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from ..plurals import counted
 from .options import add_command_config, address, client_security, refuse
 
 if TYPE_CHECKING:
@@ -64,4 +65,4 @@ def _print(exchange: Exchange, found: list[str]) -> None:
 def _print_outcome(outcome: Outcome) -> None:
     for exchange, reason in outcome.not_sent:
         print(f"{exchange.api} v{exchange.version} of connection {exchange.connection} was not sent: {reason}", file=sys.stderr)
-    print(f"{outcome.sent} requests sent, {outcome.equal} responses equal, {len(outcome.different)} different")
+    print(f"{counted(outcome.sent, 'request')} sent, {counted(outcome.equal, 'response')} equal, {len(outcome.different)} different")

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from .ready_file import ReadyFile
 
 PIPE = "-"  # as in wire/capture_options.py, which is imported only if there is a capture
+LOG_LEVELS = ("DEBUG", "INFO", "WARN", "ERROR")
 DEFAULT_CLUSTER_ID = "5L6g3nShT-eMCtK--X86sw"  # the default of the apache/kafka image
 EXAMPLES = """\
 examples:
@@ -63,13 +64,13 @@ def _run(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
         ready_file = _ready_file(options)
     except (InvalidConfig, InvalidControl) as error:
         return refuse(str(error))
-    logs.configure(options.log_format)
+    logs.configure(options.log_format, options.log_level or ("ERROR" if options.quiet else "INFO"))
     logs.ignored_settings(cluster.ignored)
     logs.unknown_settings(cluster.unknown)
 
     from ..serving import run as run_cluster
 
-    greets = options.log_format == "text"
+    greets = options.log_format == "text" and not options.quiet
     if greets and sys.stderr.isatty():
         logs.hold_start_up_lines()
 
@@ -340,7 +341,7 @@ def add_options(run: argparse.ArgumentParser) -> None:
     )
     _add_capture_options(run)
     _add_record_options(run)
-    run.add_argument("--log-format", choices=["text", "json"], default="text", help="format of the log on stderr (default: %(default)s)")
+    _add_log_options(run)
 
 
 def _add_state_options(run: argparse.ArgumentParser) -> None:
@@ -366,6 +367,13 @@ def _add_record_options(run: argparse.ArgumentParser) -> None:
     run.add_argument("--record-bytes", type=size, metavar="SIZE", help="memory limit of the recorded bytes (default: 16m)")
     run.add_argument("--trace", action="store_true", help="print a line for each request and response, as odradek trace does")
     add_trace_options(run)
+
+
+def _add_log_options(run: argparse.ArgumentParser) -> None:
+    run.add_argument("--log-format", choices=["text", "json"], default="text", help="format of the log on stderr (default: %(default)s)")
+    level_help = f"lowest level of the entries in the log: {', '.join(LOG_LEVELS)} (default: INFO; ERROR with --quiet)"
+    run.add_argument("--log-level", type=str.upper, choices=LOG_LEVELS, metavar="LEVEL", help=level_help)
+    run.add_argument("--quiet", action="store_true", help="print only bootstrap.servers and the other addresses, and errors")
 
 
 def _add_capture_options(run: argparse.ArgumentParser) -> None:

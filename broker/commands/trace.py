@@ -54,13 +54,15 @@ def _print(options: argparse.Namespace, environ: Mapping[str, str]) -> None:
 
 def _collected(entries: Iterator[Entry | Missed]) -> list[Entry]:
     """Returns the entries until Ctrl-C or the end of the cluster."""
+    from ..plurals import counted
     from .trace_client import Missed
 
     found: list[Entry] = []
     try:
         for entry in entries:
             if isinstance(entry, Missed):
-                print(f"odradek trace: {entry.entries} entries are missing, because the record keeps only the latest ones", file=sys.stderr)
+                missing = counted(entry.entries, "entry is", "entries are")
+                print(f"odradek trace: {missing} missing, because the record keeps only the latest ones", file=sys.stderr)
             else:
                 found.append(entry)
     except KeyboardInterrupt:

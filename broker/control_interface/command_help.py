@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
+from itertools import groupby
 
 from ..controls.declaration import CONTROLS, Control
 from .command_line import command_of, control_named, group_of, is_flag, option_of, positionals_of
+from .command_text import help_text_of, in_command_words, summary_of
 from .examples import example_of
 from .results import json_of
 from .signatures import Parameter, parameters_of
@@ -22,7 +24,7 @@ COMMON_OPTIONS = (
 _INTRODUCTION = """\
 usage: odradek ctl COMMAND ... [options]
 
-Controls a running cluster, which `odradek serve --control 127.0.0.1:9099` offers.
+Controls a running cluster, which odradek serve --control 127.0.0.1:9099 offers.
 Exit code: 0; 1 if it did not happen, such as a wait that timed out; 2 for a mistake in the call."""
 
 
@@ -44,16 +46,20 @@ def usage_of(control: Control) -> str:
 
 
 def _help_of_group(group: tuple[str, ...]) -> str:
-    rows = [(" ".join(words), _summary(control)) for words, control in CONTROLS.items() if words[: len(group)] == group]
-    more = f"odradek ctl {rows[0][0]} --help describes a command and its arguments."
-    return "\n\n".join([_INTRODUCTION, "commands:\n" + _columns(rows), more, "options:\n" + _columns(COMMON_OPTIONS)]) + "\n"
+    controls = [control for words, control in CONTROLS.items() if words[: len(group)] == group]
+    families = groupby(sorted(controls, key=_family), _family)
+    lists = [f"{family} commands:\n" + _columns([(" ".join(each.words), summary_of(each)) for each in found]) for family, found in families]
+    more = f"odradek ctl {' '.join(controls[0].words)} --help describes a command and its arguments."
+    return "\n\n".join([_INTRODUCTION, *lists, more, "options:\n" + _columns(COMMON_OPTIONS)]) + "\n"
 
 
 def _help_of_control(control: Control) -> str:
     usage = textwrap.fill(f"usage: {usage_of(control)}", WIDTH, subsequent_indent="    ", break_on_hyphens=False, break_long_words=False)
-    parts = [usage, control.help]
+    parts = [usage, _paragraphs(help_text_of(control))]
     if parameters := parameters_of(control):
-        parts.append("arguments:\n" + _columns([(_label(each, control), describe(each)) for each in parameters.values()]))
+        parts.append(
+            "arguments:\n" + _columns([(_label(each, control), in_command_words(describe(each), control)) for each in parameters.values()])
+        )
     parts += [f"example:\n  {command_of(control, example_of(control))}", "options:\n" + _columns(COMMON_OPTIONS)]
     return "\n\n".join(parts) + "\n"
 
@@ -74,8 +80,12 @@ def _option(parameter: Parameter) -> str:
     return option if is_flag(parameter) else f"{option} {parameter.name.rpartition('_')[2].upper()}"
 
 
-def _summary(control: Control) -> str:
-    return control.help.partition("\n")[0]
+def _family(control: Control) -> str:
+    return control.words[0]
+
+
+def _paragraphs(text: str) -> str:
+    return "\n\n".join(textwrap.fill(each, WIDTH, break_on_hyphens=False, break_long_words=False) for each in text.split("\n\n"))
 
 
 def _columns(rows: Sequence[tuple[str, str]]) -> str:

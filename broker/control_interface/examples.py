@@ -18,12 +18,12 @@ _CALLS: dict[str, dict[str, Any]] = {
     "clock advance": {"duration": "10m"},
     "clock run": {"speed": 60},
     "coordinator move": {"node": 2, "group": "billing"},
-    "fault add": {"api": "Produce", "topic": "orders", "error": "NOT_ENOUGH_REPLICAS_AFTER_APPEND", "times": 2},
+    "fault add": {"api": "Produce", "error": "NOT_LEADER_OR_FOLLOWER", "times": 2},
     "fault wait": {"fault": 1, "hits": 2},
     "group wait": {"group": "billing", "members": 3, "state": "Stable", "lag": 0},
     "replica lag": {"topic": "orders", "partition": 0, "node": 2, "records": 100},
     "replica set": {"topic": "orders", "partition": 0, "replicas": [2, 3]},
-    "topic create": {"topic": "orders", "partitions": 4, "configs": {"cleanup.policy": "compact"}},
+    "topic create": {"topic": "orders", "configs": {"cleanup.policy": "compact"}},
 }
 _VALUES: dict[str, Any] = {
     "client_id": "billing-1",
@@ -36,7 +36,7 @@ _VALUES: dict[str, Any] = {
     "partition": 0,
     "pause_s": 5,
     "percent": 20,
-    "records": ["first", {"key": "k", "value": "second"}],
+    "records": [{"key": "k", "value": "one"}],
     "replicas": [2, 1],
     "seconds": 5,
     "topic": "orders",

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from ..control_errors import InvalidControl, unknown
+from ..plurals import counted
 from .shapes import Anything, Moment, Schema, Shape, Text, invalid, json_type, shown
 
 
@@ -55,7 +56,7 @@ class TupleOf(Shape):
 
     def __init__(self, items: Sequence[Shape]) -> None:
         self.items = items
-        self.name = f"a list of {len(items)} values"
+        self.name = f"a list of {counted(len(items), 'value')}"
 
     def of_json(self, place: str, value: Any) -> tuple[Any, ...]:
         if not isinstance(value, list) or len(value) != len(self.items):

@@ -18,6 +18,7 @@ from .declaration import Blocking, Part, blocking, control
 from .parameters import Duration, duration_ms, duration_text, moment_ms
 
 MAX_SPEED = 1_000_000
+_SPEEDS: dict[float, str] = {0: "the time stands still", 1: "the time passes at its usual speed"}
 MAX_MS = 253_402_300_799_999
 """The last millisecond of the year 9999, after which `datetime` cannot express the time."""
 _SECONDS = {"weeks": 604_800, "days": 86_400, "hours": 3600, "minutes": 60, "seconds": 1, "milliseconds": 0.001}
@@ -67,7 +68,7 @@ class AsyncClock(Part):
         seconds: Annotated[float, "seconds to add"] = 0,
         milliseconds: Annotated[float, "milliseconds to add"] = 0,
     ) -> ClockState:
-        """Moves the time forward by a duration, such as `advance(minutes=10)` or `advance("10m")`, and returns when all is done.
+        """Moves the time forward by a duration, such as 10m, and returns when all is done.
 
         Everything that becomes due in between happens at its own moment: time-outs, delayed responses, retention, compaction, faults.
         Fractions are allowed. If the caller gives up, by Ctrl-C or by ending the connection, the time stops where it is.
@@ -99,7 +100,7 @@ class AsyncClock(Part):
     def _run_at(self, speed: float) -> ClockState:
         server = self._server
         with server.turn("changing the speed of the clock"):
-            server.core.tell("clock", f"the time passes {speed:g} times as fast" if speed else "the time stands still")
+            server.core.tell("clock", _SPEEDS.get(speed, f"the time passes {speed:g} times as fast"))
             server.clock.run(speed)
             server.clock_changed()
         return self._state()

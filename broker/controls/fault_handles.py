@@ -9,6 +9,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar
 
 from ..faults.exchange import Exchange
+from ..plurals import counted
 from .declaration import checking
 from .parameters import TimeoutS
 from .waiting import DEFAULT_TIMEOUT_S, until
@@ -94,7 +95,7 @@ class AsyncFaultHandle(AnyFaultHandle):
         fault = self._fault
 
         def missing() -> str:
-            return f"expected {hits} hits of {self._text()}"
+            return f"expected {counted(hits, 'hit')} of {self._text()}"
 
         await until(self._server, lambda: True if fault.hits >= hits else None, missing, timeout_s)
 

@@ -21,6 +21,7 @@ from ..groups.share.member import ShareMember
 from ..groups.streams.group import StreamsGroup
 from ..groups.streams.member import StreamsMember
 from ..groups.streams.tasks import by_subtopology
+from ..plurals import counted
 from ..topics.names import CONSUMER_OFFSETS
 from .declaration import Controls, control
 from .parameters import GroupId, TimeoutS
@@ -155,7 +156,7 @@ def committed_offset(group: GroupInfo, topic: str, partition: int | None) -> int
     """
     found = {each.partition: each.committed for each in group.offsets if each.topic == topic}
     if partition is None and len(found) > 1:
-        raise InvalidControl("partition", f"partition: is required, because topic {topic!r} has {len(found)} partitions")
+        raise InvalidControl("partition", f"partition: is required, because topic {topic!r} has {counted(len(found), 'partition')}")
     return found.get(partition) if partition is not None else next(iter(found.values()), None)
 
 
@@ -172,7 +173,8 @@ def _known_state(state: str) -> str:
 def _summary(group: GroupInfo) -> str:
     members = ", ".join(f"{member.member_id} with {_partitions(member.assignment)}" for member in group.members)
     offsets = ", ".join(f"{each.topic}-{each.partition} committed {each.committed} lag {each.lag}" for each in group.offsets)
-    return f"it is {group.state} with {len(group.members)} members ({members or 'none'}) and {_lag_text(group)} ({offsets or 'no offsets'})"
+    count = counted(len(group.members), "member")
+    return f"it is {group.state} with {count} ({members or 'none'}) and {_lag_text(group)} ({offsets or 'no offsets'})"
 
 
 def _lag_text(group: GroupInfo) -> str:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from ... import __version__
 from ..cluster.broker import Broker
 from ..cluster.state import ClusterState
+from ..plurals import counted
 from ..scheduling.turns import TURN_S
 from ..topics.partition import Partition
 from ..topics.replication import NO_LEADER
@@ -160,14 +161,10 @@ def _problems(cluster: ClusterState, census: Census) -> Iterator[str]:
         if (state := _state(broker)) != "running":
             yield f"node {node} is {state}"
     if census.without_leader:
-        yield f"{_partitions(census.without_leader, 'has', 'have')} no leader"
+        yield f"{counted(census.without_leader, 'partition has', 'partitions have')} no leader"
     if census.under_min_isr:
-        yield f"{_partitions(census.under_min_isr, 'has', 'have')} fewer in-sync replicas than min.insync.replicas"
+        yield f"{counted(census.under_min_isr, 'partition has', 'partitions have')} fewer in-sync replicas than min.insync.replicas"
     if census.under_replicated:
-        yield f"{_partitions(census.under_replicated, 'has', 'have')} replicas that are not in sync"
+        yield f"{counted(census.under_replicated, 'partition has', 'partitions have')} replicas that are not in sync"
     if cluster.log_memory is not None and cluster.log_memory.used_bytes >= cluster.log_memory.limit_bytes:
         yield "the memory for logs is full"
-
-
-def _partitions(number: int, singular: str, plural: str) -> str:
-    return f"1 partition {singular}" if number == 1 else f"{number} partitions {plural}"

@@ -16,7 +16,7 @@ TopicName = Annotated[str, "the name of a topic"]
 PartitionIndex = Annotated[int, "the index of a partition"]
 GroupId = Annotated[str, "the id of a group"]
 TimeoutS = Annotated[float, "how long to wait at most, in seconds of the wall clock"]
-SnapshotId = Annotated[Snapshot | int, "a snapshot or its id"]
+SnapshotId = Annotated[Snapshot | int, "the id of a snapshot"]
 Duration = Annotated[timedelta | float | str, "a duration: a number of seconds, or a number with ms, s, m, h, d or w, such as 10m"]
 
 Moment = datetime | str | int

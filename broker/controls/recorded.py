@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from ..wire.exchange import Entry
     from ..wire.record import Record
 
-Since = Annotated[int, "the number of the first entry, such as one that `mark` has returned"]
+Since = Annotated[int, "the number of the first entry, such as that of an earlier `mark`"]
 
 
 def record_of(server: Server) -> Record:

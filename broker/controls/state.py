@@ -17,7 +17,7 @@ class StateControls(Controls):
 
     @control("state snapshot")
     async def snapshot(self) -> Snapshot:
-        """Keeps the present state of the cluster and returns a handle for `restore`.
+        """Keeps the present state of the cluster as a snapshot for `restore`, and returns it.
 
         A snapshot contains topics, records, groups, offsets, transactions, producers, ACLs, credentials, quotas, features, settings,
         and the states of nodes and replicas. It shares the memory of the records, and is kept until it is closed.
@@ -29,10 +29,10 @@ class StateControls(Controls):
 
     @control("state restore")
     async def restore(self, snapshot: SnapshotId) -> None:
-        """Returns the cluster to the state of a snapshot, and closes all connections with RST.
+        """Brings the cluster back to the state of a snapshot, and closes all connections with RST.
 
         Time does not go back: sessions, time-outs and expiries have the same time left as they had. Records keep their timestamps, and
-        ports stay. Of the faults, those that the snapshot had remain or return. Raises ValueError for an unknown or closed snapshot.
+        ports stay. Of the faults, those that the snapshot had remain or come back. Raises ValueError for an unknown or closed snapshot.
         """
         server, snapshot_id = self._server, self._known(snapshot)
         await server.restore(server.snapshots[snapshot_id], server.snapshots.faults(snapshot_id))
@@ -49,7 +49,7 @@ class StateControls(Controls):
 
     @control("state reset")
     async def reset(self) -> None:
-        """Returns the cluster to the state after its start, and closes all connections with RST.
+        """Brings the cluster back to the state after its start, and closes all connections with RST.
 
         The time passes at the speed of the wall clock again, but does not go back. Faults are removed. Ports and snapshots stay.
         """
@@ -62,8 +62,8 @@ class StateControls(Controls):
     async def save(self, file: Annotated[str | os.PathLike[str], "the path of the file"]) -> int:
         """Saves the present state to a file, which replaces an existing one, and returns the size of the file in bytes.
 
-        `Cluster.load(file)` and `odradek serve --load file` start a cluster with this state. Raises ValueError if the file cannot be
-        written.
+        `odradek serve --load` starts a cluster with this state. In Python, `Cluster.load(file)` does. Raises ValueError if the file
+        cannot be written.
         """
         from ..snapshots.cluster import write_cluster  # not imported at start, because few clusters are saved
         from ..snapshots.state_file import save

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ...protocol.records import RecordBatch
+from ..plurals import counted
 from ..topics.partition import Partition
 from .topics import TopicControls
 
@@ -74,6 +75,6 @@ class RecordCounts:
     def missing(self, n: int) -> str:
         """Returns what is there instead of `n` records."""
         if self._topic not in self._controls._server.cluster.topics:
-            return f"topic {self._topic!r} does not exist, so it has 0 of {n} records"
+            return f"topic {self._topic!r} does not exist, so it has 0 of {counted(n, 'record')}"
         counts = ", ".join(f"{number} in partition {index}" for index, (_, number) in self._counted.items())
-        return f"topic {self._topic!r} has {self.total()} of {n} records: {counts}"
+        return f"topic {self._topic!r} has {self.total()} of {counted(n, 'record')}: {counts}"

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from difflib import get_close_matches
 
+from ..plurals import counted
 from .fault import Fault
 from .match import Mismatch
 
@@ -42,7 +43,7 @@ _LEFT_ALONE = {
 def described(fault: Fault, topics: Iterable[str]) -> str:
     """Returns the fault with its options, its hits and the reasons of its misses. `topics` are the existing ones, for hints."""
     state = "removed, " if fault.removed else ""
-    hits = f"{fault.hits} hit{'' if fault.hits == 1 else 's'}"
+    hits = counted(fault.hits, "hit")
     return f"fault {fault.number} ({fault.text}): {state}{hits}; {missed(fault, topics)}"
 
 
@@ -52,7 +53,7 @@ def missed(fault: Fault, topics: Iterable[str]) -> str:
     total = fault.misses.total() + fault.hits
     if not total:
         return f"no {subject} seen" + (f", {fault.others} of other APIs" if fault.others else "")
-    seen = f"{total} {subject}{'' if total == 1 else 's'} seen"
+    seen = f"{counted(total, subject)} seen"
     names = dict.fromkeys(reason.criterion for _, reason in fault.misses)
     return ", ".join([seen, *(_reason(fault, name, fault.misses, total, topics) for name in names)])
 

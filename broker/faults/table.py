@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from ...protocol.schema import Message
 from ..context import Context
 from ..gate import Answering, Asked, Channel, Sparing
+from ..plurals import counted
 from .acts import Chain, Hit
 from .elements import Elements
 from .fault import Fault
@@ -64,7 +65,7 @@ class Faults:
             return
         self.settle()
         fault.removed = True
-        self.cluster.tell("fault", f"removed {fault} after {fault.hits} hits", fault=fault.number, hits=fault.hits)
+        self.cluster.tell("fault", f"removed {fault} after {counted(fault.hits, 'hit')}", fault=fault.number, hits=fault.hits)
         self.active = tuple(each for each in self.active if each is not fault)
         for moment_ms in (fault.criteria.after_ms, fault.criteria.until_ms):
             self.cluster.timers.cancel((fault, moment_ms))

@@ -12,6 +12,7 @@ from math import inf
 
 from ...protocol.errors import ErrorCode
 from ...protocol.schema import ZERO_UUID
+from ..plurals import counted
 from ..scheduling.waiting import NEXT_TURN, Background
 from ..transactions.transaction import Producer
 from .classic.group import ClassicGroup
@@ -182,7 +183,7 @@ class OffsetRequests:
         expired = offsets.expired(partial(has_expired, group, table.timers.now_ms, table.settings))
         self._delete(group_id, expired)
         if expired:
-            log.info("Group %s: %d offsets have expired", group_id, len(expired))
+            log.info("Group %s: %s expired", group_id, counted(len(expired), "offset has", "offsets have"))
         if len(offsets):
             commits = (committed for _, partitions in offsets for committed in partitions.values())
             self._unexpired_until_ms[group_id] = earliest_expiry_ms(group, table.settings, commits)

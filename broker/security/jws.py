@@ -11,6 +11,7 @@ from base64 import urlsafe_b64decode
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from ..plurals import counted
 from ..settings.properties import InvalidConfig
 
 _BASE_64_URL = re.compile(r"[A-Za-z0-9_-]*")
@@ -35,7 +36,7 @@ class Jws(NamedTuple):
         """Parses the compact serialization. Raises InvalidToken."""
         parts = text.split(".")
         if len(parts) != 3:
-            raise InvalidToken(f"{len(parts)} parts instead of 3")
+            raise InvalidToken(f"{counted(len(parts), 'part')} instead of 3")
         header, claims, signature = map(_decoded, parts)
         return cls(_object(header), _object(claims), text.rpartition(".")[0].encode(), signature)
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from ...protocol.regular_files import open_to_read
+from ..plurals import counted
 from ..settings.properties import InvalidConfig
 from .entries import BASE64, RECORD_FIELDS, InvalidSeedData, SeedRecord, SeedTopic, entry_of
 
@@ -105,7 +106,7 @@ def _csv_lines(lines: Iterable[str]) -> Iterator[tuple[int, Any]]:
         raise InvalidSeedData(f"unknown column {unknown[0]!r}; the columns are {', '.join(RECORD_FIELDS)}")
     for row in rows:
         if None in row or None in row.values():
-            raise InvalidSeedData(f"line {rows.line_num} does not have {len(rows.fieldnames or ())} cells")
+            raise InvalidSeedData(f"line {rows.line_num} does not have {counted(len(rows.fieldnames or ()), 'cell')}")
         yield rows.line_num, {name: _cell(name, cell) for name, cell in row.items() if cell != ""}
 
 

@@ -9,6 +9,7 @@ from itertools import combinations
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
+from ..plurals import counted
 from .endpoints import WILDCARDS
 from .listeners import Listener, listener_settings, listeners_of
 from .properties import InvalidConfig
@@ -171,7 +172,9 @@ def cluster_of(
         first = 1 if node_id is None else node_id
         configs = [_node(first + shift, brokers[0], shift) for shift in range(count)]
     elif nodes not in (None, len(brokers)):
-        raise InvalidConfig(f"got {len(brokers)} configurations for {nodes} nodes: give one configuration, or one per node")
+        raise InvalidConfig(
+            f"got {counted(len(brokers), 'configuration')} for {counted(nodes, 'node')}: give one configuration, or one per node"
+        )
     else:
         ids = [_node_id(properties) for properties in brokers]
         configs = [_node(position if id_ is None else id_, brokers[position - 1], 0) for position, id_ in enumerate(ids, 1)]

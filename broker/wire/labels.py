@@ -12,6 +12,7 @@ from ...protocol.messages.produce import ProduceRequest
 from ...protocol.records import HEADER, PREFIX_SIZE
 from ...protocol.schema import ZERO_UUID
 from ..faults.elements import Element
+from ..plurals import counted
 from .exchange import Exchange, error_names
 
 LONGEST_TEXT = 100
@@ -94,7 +95,7 @@ def _metadata(exchange: Exchange, response: Any) -> Iterator[str]:
 
 def _created(exchange: Exchange, response: Any) -> Iterator[str]:
     for topic in response.topics:
-        yield f"{topic.name} with {topic.num_partitions} partitions" if topic.num_partitions > 0 else str(topic.name)
+        yield f"{topic.name} with {counted(topic.num_partitions, 'partition')}" if topic.num_partitions > 0 else str(topic.name)
 
 
 def _produced(exchange: Exchange, response: Any) -> Iterator[str]:

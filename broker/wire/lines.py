@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
 
+from ..plurals import counted
 from .exchange import Entry, Event, Exchange
 from .filters import duration_ms
 from .json_form import json_of_message
@@ -40,7 +41,9 @@ class Lines:
 
     def missed(self, count: int) -> str:
         """Returns the line for entries that were dropped before they could be shown."""
-        return self._painted(YELLOW, f"... {count} entries are missing, because the record keeps only the latest ones")
+        return self._painted(
+            YELLOW, f"... {counted(count, 'entry is', 'entries are')} missing, because the record keeps only the latest ones"
+        )
 
     def _of_event(self, event: Event) -> str:
         place = [*([] if event.node is None else [f"node {event.node}"]), *([] if event.connection is None else [f"#{event.connection}"])]

@@ -180,6 +180,7 @@ def test_user_options_leave_listeners_of_the_environment() -> None:
         (["serve", "--set", "num.partitions"], "invalid setting 'num.partitions': use key=value"),
         (["serve", "--max-memory", "0"], "invalid size '0'"),
         (["serve", "--max-memory", "2gb"], "invalid size '2gb'"),
+        (["serve", "--log-level", "loud"], "argument --log-level: unknown value 'LOUD'; use one of DEBUG, INFO, WARN, ERROR"),
         (["serve", "--log-format", "xml"], "argument --log-format: unknown value 'xml'; use one of "),
         (["serve", "--feature", "group.version"], "invalid feature 'group.version': use NAME=LEVEL"),
         (["serve", "--tls", "on"], "argument --tls: unknown value 'on'; use one of auto"),
@@ -310,6 +311,33 @@ def test_serve_prints_addresses_and_ends_cleanly(signal_number: int) -> None:
     said = {r"\[KafkaServer id=1\] started": 1, r"\[KafkaServer id=2\] started": 1, "RECOVERY to RUNNING": 2, "Kafka Server started": 1}
     assert {wanted: len(re.findall(wanted, errors)) for wanted in said} == said
     assert "Traceback" not in errors
+
+
+def printed_by(*options: str) -> tuple[str, str]:
+    """Returns the second line of a cluster's stdout, and its stderr after a client has sent what is not Kafka's protocol."""
+    with running(["--nodes", "1", "--port", "0", "--control", "127.0.0.1:0", *options]) as process:
+        host, port = bootstrap_servers(process).split(":")
+        with socket.create_connection((host, int(port))) as bad:
+            bad.sendall(b"GET / HTTP/1.1\r\n\r\n")
+            assert bad.recv(1) == b""
+        assert process.stdout is not None
+        second_line = process.stdout.readline()
+        process.terminate()
+        _, errors = process.communicate(timeout=10)
+        return second_line, errors
+
+
+def test_quiet_cluster_prints_its_addresses_only() -> None:
+    second_line, errors = printed_by("--quiet")
+    assert (second_line.startswith("control="), errors) == (True, "")
+
+
+@pytest.mark.parametrize("options", [["--log-level", "warn"], ["--log-level=INFO"], ["--quiet", "--log-level", "INFO"]])
+def test_log_level_leaves_out_lower_entries(options: list[str]) -> None:
+    _, errors = printed_by(*options)
+    levels = set(re.findall(r"^\[[\d :,-]+\] (\w+)", errors, re.MULTILINE))
+    assert levels == (set() if "warn" in options else {"INFO"})
+    assert ("Ctrl-C stops the cluster." in errors) == ("--quiet" not in options)
 
 
 def test_serve_with_tls_prints_the_ca_and_deletes_it_at_the_end() -> None:

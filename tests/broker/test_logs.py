@@ -48,6 +48,16 @@ def test_text_formatter_writes_kafkas_format(root_logger: logging.Logger, capfd:
         assert any(re.search(wanted, line) for line in lines), wanted
 
 
+def test_entries_below_the_level_are_left_out(root_logger: logging.Logger, capfd: pytest.CaptureFixture[str]) -> None:
+    logs.configure("text", "WARN")
+    logs.hold_start_up_lines()
+    logs.show("greeting\n")
+    logging.getLogger("kafka.log").info("told")
+    logging.getLogger("kafka.log").warning("warned")
+    greeting, warned = written(root_logger, capfd)
+    assert (greeting, " WARN warned " in warned) == ("greeting", True)
+
+
 def test_json_formatter_writes_one_object_per_line(root_logger: logging.Logger, capfd: pytest.CaptureFixture[str]) -> None:
     logs.configure("json")
     logs.ignored_settings(["a.b", "c.d"])

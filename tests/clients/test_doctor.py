@@ -87,7 +87,7 @@ def test_loss_above_message_max_bytes_is_explained(cluster: Cluster) -> None:
     writer.flush()
     found = diagnosis(cluster, "losses with acks=0")
     assert "writer" in found.client
-    assert "1 records are lost" in found.problem and "2000" in found.problem
+    assert "1 record is lost" in found.problem and "2000" in found.problem
     assert {"acks", "message.max.bytes"} <= set(found.settings)
     assert "Produce" in found.lines[0] and "FIN" in found.lines[0]
     assert cluster.records("orders") == []
@@ -155,7 +155,7 @@ def test_duplicate_is_explained(cluster: Cluster) -> None:
     writer.produce("orders", b"a", partition=0)
     writer.flush()
     found = diagnosis(cluster, "duplicates for lack of idempotence")
-    assert "1 records are in orders-0 twice" in found.problem
+    assert "1 record is in orders-0 twice" in found.problem
     assert "enable.idempotence" in found.settings
     assert len(cluster.records("orders")) == 2
 

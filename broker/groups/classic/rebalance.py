@@ -37,6 +37,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 
 from ....protocol.errors import ErrorCode
+from ...plurals import counted
 from ...scheduling.timers import Timers
 from ..logger import log
 from ..settings import GroupSettings
@@ -198,7 +199,7 @@ class RebalancingGroup:
         self.state = GroupState.COMPLETING_REBALANCE
         self.unsynced = set(self.members)
         self._set_timer("sync", self._rebalance_timeout_ms())
-        self._announce(f"Group {self.group_id} starts generation {self.generation_id} with {len(self.members)} members")
+        self._announce(f"Group {self.group_id} starts generation {self.generation_id} with {counted(len(self.members), 'member')}")
         for member in self.members.values():
             member.is_new = False
             self._renew_session(member)

@@ -35,6 +35,7 @@ from collections.abc import Callable, Iterable
 
 from ....protocol.coordinator_records import RecordType
 from ....protocol.errors import ErrorCode, KafkaError
+from ...plurals import counted
 from ...scheduling.revertible import RevertibleDict
 from ...scheduling.timers import Timers
 from ..classic.messages import CONSUMER_PROTOCOL_TYPE
@@ -329,7 +330,7 @@ class ConsumerGroup:
     def _begin_epoch(self) -> None:
         self.epoch += 1
         self.journal.touch(RecordType.CONSUMER_GROUP_METADATA)
-        self._announce(f"Group {self.group_id} begins epoch {self.epoch} with {len(self.members)} members")
+        self._announce(f"Group {self.group_id} begins epoch {self.epoch} with {counted(len(self.members), 'member')}")
 
     def _assign_if_due(self) -> None:
         interval_ms = self._setting("consumer.assignment.interval.ms", self.settings.group_consumer_assignment_interval_ms)

@@ -26,6 +26,7 @@ from functools import partial
 from ....protocol.coordinator_records import RecordType
 from ....protocol.errors import ErrorCode, KafkaError
 from ...kafka_quirks.java_hash import hash_map_order, timeline_order
+from ...plurals import counted
 from ...scheduling.revertible import RevertibleDict
 from ...scheduling.timers import Timers
 from ..cluster_view import ClusterView
@@ -237,7 +238,7 @@ class ShareGroup:
         self.epoch += 1
         self._is_settled = False
         self.journal.touch(RecordType.SHARE_GROUP_METADATA)
-        self._announce(f"epoch {self.epoch} begins with {len(self.members)} members")
+        self._announce(f"epoch {self.epoch} begins with {counted(len(self.members), 'member')}")
 
     @property
     def _has_unassigned(self) -> bool:

@@ -19,6 +19,7 @@ from functools import partial
 
 from ....protocol.errors import ErrorCode, KafkaError
 from ...kafka_quirks.java_hash import timeline_order
+from ...plurals import counted
 from ...scheduling.timers import Timers
 from ..cluster_view import ClusterView
 from ..consumer.assignors import Slot
@@ -150,7 +151,7 @@ class StreamsGroup:
         if changes.current is not None:
             self._update_revocation(changes.current)
         if changes.epoch is not None:
-            self.announce(f"begins epoch {self.epoch} with {len(self.members)} members")
+            self.announce(f"begins epoch {self.epoch} with {counted(len(self.members), 'member')}")
         if changes.target_epoch is not None:
             self.announce(f"sticky has assigned epoch {self.assignment_epoch}")
 

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 
+from ...plurals import counted
 from ..exchange import Entry, Event, Exchange, Moment
 from ..labels import request_label, response_label, shortened
 from .lifelines import Lifeline, Lifelines
@@ -149,7 +150,10 @@ def _mark(marked: list[list[Step]], run: Sequence[int]) -> None:
         marked[number] = [replace(step, repeated=True) for step in marked[number]]
     last = marked[first][-1]
     covered = (min(marked[first][0].lifelines), max(marked[first][0].lifelines))
-    marked[first] = [*marked[first], Step(last.at, last.sequence, covered, f"the same {len(others)} more times", Tone.FOLD, is_note=True)]
+    marked[first] = [
+        *marked[first],
+        Step(last.at, last.sequence, covered, f"the same {counted(len(others), 'more time')}", Tone.FOLD, is_note=True),
+    ]
 
 
 def _looks(steps: Sequence[Step]) -> list[tuple[tuple[int, int], str]]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
+from ...plurals import counted
 from .layout import Diagram, Step, Tone
 
 ROW_HEIGHT, HEAD_HEIGHT, MARGIN = 26, 52, 24
@@ -46,9 +47,10 @@ def as_svg(diagram: Diagram, *, times: bool = True) -> str:
         f'<g transform="translate(0 {HEAD_HEIGHT + ROW_HEIGHT * number})">{frame.row(step)}</g>\n'
         for number, step in enumerate(diagram.folded)
     )
+    steps = counted(len(diagram.steps), "step")
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" class="diagram" role="img" viewBox="0 0 {frame.width:.0f} {height}" '
-        f'width="{frame.width:.0f}" height="{height}">\n<title>Sequence diagram of {len(diagram.steps)} steps</title>\n'
+        f'width="{frame.width:.0f}" height="{height}">\n<title>Sequence diagram of {steps}</title>\n'
         f'<style>{STYLE}</style>\n<rect width="100%" height="100%" fill="var(--paper)"/>\n{frame.heads()}\n{rows}</svg>\n'
     )
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from ....protocol.messages.offset_commit import OffsetCommitRequest
+from ...plurals import counted
 from ..exchange import Exchange
 from .fetches import has_records
 from .finding import Finding, densest, shown, span_s
@@ -34,7 +35,7 @@ def commits_per_record(history: History) -> Iterable[Finding]:
         if len(single) >= MANY:
             first, last = single[0], single[-1]
             seconds = span_s(received_ms(first.exchange), received_ms(last.exchange))
-            problem = f"{len(single)} commits of group {last.group} within {seconds}, each for one record of a partition"
+            problem = f"{counted(len(single), 'commit')} of group {last.group} within {seconds}, each for one record of a partition"
             advice = "commit once for each batch of records or every few seconds; after a failure, the records since the last commit repeat"
             settings = ("enable.auto.commit", "auto.commit.interval.ms", "max.poll.records")
             yield Finding("a commit per record", str(client), problem, advice, settings, shown([each.exchange for each in single]))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
+from ...plurals import counted
 from ..exchange import Entry
 from .addresses import searches_nodes
 from .finding import Finding, densest, shown, span_s
@@ -91,7 +92,7 @@ def _opened_ms(connection: Connection) -> float:
 
 
 def _count(connections: Sequence[Connection]) -> str:
-    return f"{len(connections)} connections within {span_s(_opened_ms(connections[0]), _opened_ms(connections[-1]))}"
+    return f"{counted(len(connections), 'connection')} within {span_s(_opened_ms(connections[0]), _opened_ms(connections[-1]))}"
 
 
 def _shown(connections: Sequence[Connection]) -> tuple[Entry, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from ...plurals import counted
 from ..exchange import Exchange
 from .finding import Finding, shown
 from .history import Client, History
@@ -44,7 +45,7 @@ def denials(history: History) -> Iterable[Finding]:
         for (error, name), exchanges in _denied(client).items():
             principal, resource = exchanges[-1].principal, f"{_RESOURCES[error]} {name}".strip()
             apis = ", ".join(dict.fromkeys(exchange.api for exchange in exchanges))
-            problem = f"{principal} may not use {resource}: {len(exchanges)} requests ({apis}) were answered with {error}"
+            problem = f"{principal} may not use {resource}: {counted(len(exchanges), 'request')} ({apis}) failed with {error}"
             needed = " and ".join(dict.fromkeys(_OPERATIONS[exchange.api] for exchange in exchanges if exchange.api in _OPERATIONS))
             advice = f"add an ACL that allows {needed or 'the operation'} on {resource} to {principal}, or let the client use another user"
             settings = ("sasl.username", "sasl.jaas.config", "authorizer.class.name", "super.users")

@@ -16,7 +16,7 @@ RECOVERY_MS = 1000.0
 _BEGINS = re.compile(r"(?:stopping|silencing) node (\d+)")
 _ENDS = re.compile(r"(?:starting|ending the silence of|removing) node (\d+)")
 _IS_SHORT = re.compile(r"removing node|restoring a state|electing leaders|moving the (?:leader|coordinator)|crash")
-_AS_USUAL = "the time passes 1 times as fast"
+_AS_USUAL = "the time passes at its usual speed"
 
 
 class Disturbances:

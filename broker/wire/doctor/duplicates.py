@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from ...plurals import counted
 from ..exchange import Exchange
 from .batches import Sent, sent_batches
 from .finding import Finding, shown
@@ -36,7 +37,8 @@ def duplicates(history: History) -> Iterable[Finding]:
         if pairs:
             records = sum(second.batch.header.records_count for _, second in pairs)
             where = ", ".join(dict.fromkeys(f"{second.batch.topic}-{second.batch.partition}" for _, second in pairs))
-            problem = f"{records} records are in {where} twice, because their acknowledgement did not arrive and they were sent again"
+            count = counted(records, "record is", "records are")
+            problem = f"{count} in {where} twice, because the acknowledgement did not arrive and the producer repeated the request"
             advice = "make the producer idempotent; brokers then recognise a batch that they have appended already"
             entries = [attempt.exchange for pair in pairs for attempt in pair]
             settings = ("enable.idempotence", "acks", "retries")

@@ -7,6 +7,7 @@ from typing import Any
 
 from ....protocol.messages.fetch import FetchRequest, FetchResponse
 from ....protocol.schema import Message
+from ...plurals import counted
 from ..exchange import HEAD_BYTES, Exchange
 from .batches import headers
 from .finding import Finding, densest, shown, span_s
@@ -49,7 +50,7 @@ def has_records(exchange: Exchange) -> bool:
 
 
 def _count(exchanges: Sequence[Exchange]) -> str:
-    return f"{len(exchanges)} fetches within {span_s(received_ms(exchanges[0]), received_ms(exchanges[-1]))}"
+    return f"{counted(len(exchanges), 'fetch', 'fetches')} within {span_s(received_ms(exchanges[0]), received_ms(exchanges[-1]))}"
 
 
 def _is_cut_short(exchange: Exchange) -> bool:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from ....protocol.consumer_protocol import ConsumerProtocolSubscription, read
 from ....protocol.schema import ProtocolError
+from ...plurals import counted
 from ..exchange import Exchange
 from .finding import Finding, shown
 from .history import Client, History
@@ -87,7 +88,7 @@ def inconsistent_protocols(history: History) -> Iterable[Finding]:
                 each for other in history.clients for each in other.of(*_JOINS) if each.groups == refused[-1].groups and not each.errors
             ]
             present = f"; its members use {_protocols(others[-1])}" if others else ""
-            problem = f"group {group} refused {len(refused)} requests: the client offers {_protocols(refused[-1])}{present}"
+            problem = f"group {group} refused {counted(len(refused), 'request')}: the client offers {_protocols(refused[-1])}{present}"
             advice = f"{_ADVICE}; or let all members of the group have the same assignor and the same group.protocol"
             settings = ("group.id", "partition.assignment.strategy", "group.protocol")
             yield Finding("a clash of a group id", str(client), problem, advice, settings, shown((*others[-1:], *refused)))

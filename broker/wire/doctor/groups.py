@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
+from ...plurals import counted
 from ..exchange import Entry
 from .finding import Finding, densest, shown, span_s
 from .history import Client, History, families
@@ -86,7 +87,7 @@ def rebalance_storms(history: History) -> Iterable[Finding]:
                 causes = Counter(_cause(before) for before, _ in storm)
                 cause = causes.most_common(1)[0][0]
                 seconds = span_s(storm[0][1].first.received.wall_ms, storm[-1][1].first.received.wall_ms)
-                problem = f"members of group {group} returned {len(storm)} times within {seconds}: {cause}"
+                problem = f"members of group {group} returned {counted(len(storm), 'time')} within {seconds}: {cause}"
                 advice, settings = _CURES[cause]
                 entries = [each for before, after in storm for each in (before.ending, after.first) if each is not None]
                 yield Finding("rebalance storm", str(client), problem, advice, settings, shown(entries))

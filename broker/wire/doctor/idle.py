@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from ...plurals import counted
 from ..exchange import Entry
 from .finding import Finding, shown
 from .history import Client, Connection, History
@@ -28,16 +29,17 @@ def idle_closes(history: History) -> Iterable[Finding]:
         lapsed = [each for each in idle if each not in replaced and (each.work or not _works(client))]
         ended = [each for each in lapsed if not history.excuses(*each.entries[-2:])]
         if replaced:
+            connections = counted(len(replaced), "connection that was", "connections that were")
             problem = (
-                f"the client replaced {len(replaced)} connections that were still open for the broker, "
-                "which closed them later as idle: a firewall or NAT between them drops packets silently"
+                f"the client replaced {connections} still open for the broker and later closed as idle: "
+                "a firewall or NAT between them drops packets silently"
             )
             advice = "let connections be used or closed before the firewall forgets them, and let the system probe them"
             settings: tuple[str, ...] = ("connections.max.idle.ms", "socket.keepalive.enable", "socket.timeout.ms", "request.timeout.ms")
             entries = [entry for each in replaced for entry in _evidence(each, client)]
             yield Finding("half-open connections", str(client), problem, advice, settings, shown(entries))
         if ended:
-            problem = f"the broker closed {len(ended)} connections that had been idle: {ended[-1].reason}"
+            problem = f"the broker closed {counted(len(ended), 'connection')} that had been idle: {ended[-1].reason}"
             advice = "harmless if the client had nothing to send; if it has sent something, a firewall drops its packets silently"
             settings = ("connections.max.idle.ms", "log.connection.close", "socket.keepalive.enable")
             entries = [entry for each in ended for entry in each.entries[-2:]]

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 
 from ....protocol.messages.produce import ProduceRequest
+from ...plurals import counted
 from ..exchange import Exchange
 from .batches import sent_batches
 from .finding import Finding, shown
@@ -24,7 +25,8 @@ def losses_without_acks(history: History) -> Iterable[Finding]:
         reason = next((exchange.ended for exchange in lost if exchange.ended), "FIN by the broker")
         records = sum(batch.header.records_count for exchange in lost for batch in sent_batches(exchange))
         sizes = f", the largest request has {max(exchange.request_frame.size for exchange in lost)} bytes"
-        problem = f"{records} records are lost without an error, because they were sent with acks=0 ({reason}{sizes})"
+        count = counted(records, "record is", "records are")
+        problem = f"{count} lost without an error, because acks=0 asks for no response ({reason}{sizes})"
         if TOO_LARGE.search(reason):
             advice = "use acks=1 or all, so that the client reports the error; keep its batches below the broker's message.max.bytes"
             settings: tuple[str, ...] = ("acks", "message.max.bytes", "max.request.size", "batch.size")

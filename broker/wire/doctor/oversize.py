@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from ...plurals import counted
 from .finding import Finding, shown
 from .history import History
 
@@ -33,7 +34,7 @@ def oversize_requests(history: History) -> Iterable[Finding]:
         ended = [each for each in client.connections if each.ended_by_broker and SETTING in each.reason]
         worked = [each for each in ended if each.exchanges]
         if worked:
-            problem = f"the broker closed {len(worked)} connections: {worked[-1].reason}"
+            problem = f"the broker closed {counted(len(worked), 'connection')}: {worked[-1].reason}"
             advice = "send smaller requests, or raise the broker's limit; a request contains the batches of several partitions"
             settings = (SETTING, "message.max.bytes", "max.request.size", "batch.size")
             entries = [entry for each in worked for entry in each.entries[-2:]]

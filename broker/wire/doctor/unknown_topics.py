@@ -8,6 +8,7 @@ from difflib import get_close_matches
 
 from ....protocol.errors import ErrorCode
 from ....protocol.messages.metadata import MetadataResponse
+from ...plurals import counted
 from ..exchange import Exchange
 from .fetches import has_records
 from .finding import Finding, shown
@@ -33,7 +34,9 @@ def unknown_topics(history: History) -> Iterable[Finding]:
             similar = get_close_matches(name, compared, 1, SIMILARITY)
             if similar or len(exchanges) >= FEWEST:
                 hint = f"; there is a topic {similar[0]}" if similar else ""
-                problem = f"the topic {name} does not exist: {len(exchanges)} requests were answered with UNKNOWN_TOPIC_OR_PARTITION{hint}"
+                problem = (
+                    f"the topic {name} does not exist: {counted(len(exchanges), 'request')} failed with UNKNOWN_TOPIC_OR_PARTITION{hint}"
+                )
                 advice = "correct the name, or create the topic before the client starts"
                 settings = ("auto.create.topics.enable", "allow.auto.create.topics")
                 yield Finding("an unknown topic", str(client), problem, advice, settings, shown(exchanges))

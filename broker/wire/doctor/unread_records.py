@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from ....protocol.errors import ErrorCode
+from ...plurals import counted
 from ..exchange import Entry, Event, Exchange
 from .finding import Finding, shown
 from .history import Client, History
@@ -24,8 +25,9 @@ def skipped_records(history: History) -> Iterable[Finding]:
         if skipped:
             records = sum(count for _, count, _ in skipped)
             (topic, index), _, exchanges = skipped[0]
-            more = f" and {len(skipped) - 1} more partitions" if len(skipped) > 1 else ""
-            problem = f"{records} records of {topic}-{index}{more} were skipped: the group had no commit, and auto.offset.reset is latest"
+            more = f" and {counted(len(skipped) - 1, 'more partition')}" if len(skipped) > 1 else ""
+            which = f"{counted(records, 'record')} of {topic}-{index}{more}"
+            problem = f"the consumer skipped {which}: the group had no commit, and auto.offset.reset is latest"
             advice = "use auto.offset.reset=earliest to read what is there; or write only after the consumer has its partitions"
             settings = ("auto.offset.reset", "group.id", "enable.auto.commit")
             yield Finding("records skipped by latest", str(client), problem, advice, settings, shown(exchanges))

@@ -13,6 +13,7 @@ from typing import Any
 from ....protocol.errors import ErrorCode
 from ....protocol.records import batches
 from ....protocol.schema import Message, ProtocolError, Spec, specs
+from ...plurals import counted
 from .ids import Ids
 from .pairs import kind_of, paired
 
@@ -48,7 +49,7 @@ def _of_field(spec: Spec, before: Any, now: Any, version: int, ids: Ids, path: s
             yield f"{path}: {_shown(spec, before)} was recorded, now {_shown(spec, now)}"
     elif spec.array:
         if len(before) != len(now):
-            yield f"{path}: {len(before)} items were recorded, now {len(now)}"
+            yield f"{path}: {counted(len(before), 'item was', 'items were')} recorded, now {len(now)}"
         item = spec._replace(array=False)
         for number, one, other in paired(item, before, now, ids.live):
             yield from _of_field(item, one, other, version, ids, f"{path}[{number}]")
@@ -80,6 +81,6 @@ def _shown(spec: Spec, value: Any) -> str:
         return ErrorCode(value).name if known else str(value)
     if spec.kind == "records" and value is not None:
         contents = _contents(value)
-        return f"{len(contents)} record{'s' * (len(contents) != 1)}" if isinstance(contents, list) else f"{len(bytes(value))} bytes"
+        return counted(len(contents), "record") if isinstance(contents, list) else counted(len(bytes(value)), "byte")
     text = repr(value)
     return text if len(text) <= MOST_CHARACTERS else f"{text[:MOST_CHARACTERS]}..."

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from textwrap import wrap
 
+from ...plurals import counted
 from ..exchange import Entry
 from ..labels import shortened
 from .folding import Fold, folded
@@ -40,10 +41,10 @@ def as_story(entries: Sequence[Entry], begin_ms: float = 0.0) -> str:
     begin_ms = begin_ms or folds[0].first.at_ms
     lines = [_clients(Names(latest))] if Names(latest).software else []
     if left_out := len(entries) - len(latest):
-        lines.append(f"... {left_out} earlier entries are left out")
+        lines.append(f"... {counted(left_out, 'earlier entry is', 'earlier entries are')} left out")
     width = max(len(_time(fold, begin_ms)) for fold in folds)
     for fold in _most_important(folds):
-        lines += [f"... {fold} lines are left out"] if isinstance(fold, int) else _rows(fold, begin_ms, width)
+        lines += [f"... {counted(fold, 'line is', 'lines are')} left out"] if isinstance(fold, int) else _rows(fold, begin_ms, width)
     return "".join(f"{line}\n" for line in lines)
 
 

@@ -91,6 +91,8 @@ SHELLS = [in_bash, in_zsh, in_fish]
         ("odradek produce orders --compression zs", "zstd"),
         ("odradek ctl topic create --replication-f", "--replication-factor"),
         ("odradek serve --data see", "seed.jsonl"),
+        ("odradek serve --log-level WA", "WARN"),
+        ("odradek serve --qui", "--quiet"),
     ],
 )
 def test_word_is_completed(shell: Shell, line: str, expected: str, environ: dict[str, str], tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ import pytest
 from odradek.broker.control_errors import InvalidControl
 from odradek.broker.control_interface.command_help import COMMON_OPTIONS, help_of, usage_of
 from odradek.broker.control_interface.command_line import command_of, control_named, group_of, pairs_of
+from odradek.broker.control_interface.command_text import help_text_of, in_command_words
 from odradek.broker.control_interface.examples import example_of
 from odradek.broker.control_interface.signatures import bound, bound_texts, parameters_of
 from odradek.broker.controls.declaration import CONTROLS, Control
@@ -98,9 +99,9 @@ def test_commands_in_documents_are_accepted(name: str) -> None:
 @ALL
 def test_help_of_a_command_has_all_parameters(declared: Control) -> None:
     text = help_of(declared.words)
-    assert " ".join(text.split()).startswith(f"usage: {usage_of(declared)} {' '.join(declared.help.split())}")
+    assert " ".join(text.split()).startswith(f"usage: {usage_of(declared)} {' '.join(help_text_of(declared).split())}")
     flat = " ".join(text.split())
-    assert all(" ".join(each.help.split()) in flat for each in parameters_of(declared).values())
+    assert all(" ".join(in_command_words(each.help, declared).split()) in flat for each in parameters_of(declared).values())
     assert f"\n  {command_of(declared, example_of(declared))}\n" in text
     assert max(map(len, text.splitlines())) <= 140
 

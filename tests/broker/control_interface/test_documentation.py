@@ -21,6 +21,7 @@ def test_control_has_a_section_with_three_calls(declared: Control) -> None:
     calls = re.findall(r"^```\w+\n(.*)\n```$", section, re.MULTILINE)
     example = example_of(declared)
     assert calls[:2] == [python_call(declared, example), http_call(declared, example)]
+    assert max(map(len, calls)) <= 84  # the width of the site
     assert calls[2].startswith(f"odradek ctl {' '.join(declared.words)}")
     row = f"| [{' '.join(declared.words)}](controls/{declared.words[0]}.md#{'-'.join(declared.words)}) | `{calls[0]}` |"
     assert row in PAGES[PAGE]

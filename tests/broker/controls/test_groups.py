@@ -54,7 +54,7 @@ def test_group_has_members_offsets_and_lag(cluster: Cluster, protocol: str) -> N
         first, second = cluster.group(name).offsets
         assert (first.committed, first.metadata.rstrip("\0"), first.lag) == (5, "half", 0)  # confluent-kafka appends the zero
         assert (second.committed, second.metadata, second.lag) == (None, "", 5)
-        with pytest.raises(ControlTimeout, match=r"did not reach members=1, lag=0: it is Stable with 1 members .* and lag 5") as caught:
+        with pytest.raises(ControlTimeout, match=r"did not reach members=1, lag=0: it is Stable with 1 member .* and lag 5") as caught:
             cluster.wait_for_group(name, members=1, lag=0, timeout_s=0.01)
         assert "orders-0 committed 5 lag 0, orders-1 committed None lag 5" in str(caught.value)
         reader.commit(offsets=[TopicPartition("orders", 1, 5)], asynchronous=False)

@@ -66,7 +66,7 @@ def test_handles_of_faults_are_awaited(run: Callable[[Use], None], cluster: Clus
         assert (fault.hits, fault.described().hits) == (0, 0)
         assert str(fault) == str(cluster.faults[0])
         assert [each.number for each in awaitable.faults] == [fault.number]
-        with pytest.raises(TimeoutError, match="expected 1 hits"):
+        with pytest.raises(TimeoutError, match="expected 1 hit "):
             await fault.wait(timeout_s=0)
         await fault.remove()
         async with awaitable.lost_acks("orders") as lost:

@@ -52,7 +52,7 @@ def test_topic_with_format_of_the_user(cluster: Cluster) -> None:
 
 def test_topic_waits_until_records_are_there(cluster: Cluster) -> None:
     orders = cluster.topic("orders", value=formats.text)
-    with pytest.raises(ControlTimeout, match="topic 'orders' has 0 of 1 records"):
+    with pytest.raises(ControlTimeout, match="topic 'orders' has 0 of 1 record:"):
         orders.wait_for(1, timeout_s=0)
     orders.produce("a")
     assert [each.value for each in orders.wait_for(1)] == ["a"]
