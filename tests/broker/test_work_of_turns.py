@@ -26,7 +26,7 @@ from tests.broker.requests import Maker, Naming, Place, names_ids, places, popul
 SIZE = 1000
 MOST_CALLS, MOST_CALLS_AN_ELEMENT = 30_000, 12
 """The calls of a slice, and those in which a request is looked through as a whole, for example for elements that occur twice."""
-MOST_CALLS_OF_STEPS = 5
+MOST_CALLS_OF_STEPS = 3
 """The calls for an element of the APIs that change the state of the cluster in one step, after they have checked the elements in slices."""
 LONG, LONG_NAMES, MOST_CHARACTERS = Naming("b" * 500 + "."), 300, 40_000
 NAMINGS = {"known": Naming(), "unknown": Naming("b."), "by-id": Naming(by_id=True)}
