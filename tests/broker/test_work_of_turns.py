@@ -19,6 +19,7 @@ from odradek.protocol.messages.alter_configs import ALTER_CONFIGS
 from odradek.protocol.messages.alter_share_group_offsets import ALTER_SHARE_GROUP_OFFSETS
 from odradek.protocol.messages.delete_share_group_offsets import DELETE_SHARE_GROUP_OFFSETS
 from odradek.protocol.messages.incremental_alter_configs import INCREMENTAL_ALTER_CONFIGS
+from odradek.protocol.messages.offset_delete import OFFSET_DELETE
 from odradek.protocol.messages.update_features import UPDATE_FEATURES
 from tests.broker.harness import World
 from tests.broker.requests import Maker, Naming, Place, names_ids, places, populate
@@ -109,7 +110,14 @@ def test_hashed_characters_of_a_turn_are_bounded(world: World, place: Place) -> 
     "place",
     [
         pytest.param(each, id=str(each))
-        for api in (UPDATE_FEATURES, ALTER_SHARE_GROUP_OFFSETS, DELETE_SHARE_GROUP_OFFSETS, INCREMENTAL_ALTER_CONFIGS, ALTER_CONFIGS)
+        for api in (
+            UPDATE_FEATURES,
+            ALTER_SHARE_GROUP_OFFSETS,
+            DELETE_SHARE_GROUP_OFFSETS,
+            INCREMENTAL_ALTER_CONFIGS,
+            ALTER_CONFIGS,
+            OFFSET_DELETE,
+        )
         for each in places(api)
     ],
 )
