@@ -4,7 +4,8 @@ Kafka has a hand-written `getErrorResponse` for each request. Here the response 
 
 * a field that `is_error_code` is set to the code;
 * a list whose items contain an error code gets one item per item of the request's list of the same name (topics, partitions, groups), or
-  of the request's first list that is not empty;
+  of the request's first list that is not empty, but an item with an error code of its own contains no further items (as in
+  `OffsetFetchResponse.groupError`), because clients stop at an error of a part of it;
 * other fields are copied from the request's field of the same meaning, or set to Kafka's value for "none".
 
 `failed` does the same for an item of a response that was successful.
@@ -77,19 +78,22 @@ def carries_error(cls: type[Message]) -> bool:
     return any(is_error_code(spec) or (spec.array and isinstance(spec.kind, type) and carries_error(spec.kind)) for spec in specs(cls))
 
 
-def _mirror(cls: type[Message], source: object, code: ErrorCode, message: str | None, slices: Slices) -> Generator[Wait, None, Message]:
+def _mirror(
+    cls: type[Message], source: object, code: ErrorCode, message: str | None, slices: Slices, *, is_item: bool = False
+) -> Generator[Wait, None, Message]:
     values: dict[str, Any] = {}
     lists = [getattr(source, spec.name) for spec in specs(type(source)) if spec.array] if isinstance(source, Message) else []
+    is_complete = is_item and any(map(is_error_code, specs(cls)))
     for spec in specs(cls):
         if is_error_code(spec):
             values[spec.name] = code
         elif spec.name == "error_message":
             values[spec.name] = message
         elif spec.array and isinstance(spec.kind, type) and carries_error(spec.kind):
-            items: list[object] = getattr(source, spec.name, None) or next(filter(None, lists), [])
+            items: list[object] = [] if is_complete else getattr(source, spec.name, None) or next(filter(None, lists), [])
             values[spec.name] = mirrored = []
             for item in items:
-                mirrored.append((yield from _mirror(spec.kind, item, code, message, slices)))
+                mirrored.append((yield from _mirror(spec.kind, item, code, message, slices, is_item=True)))
                 if slices.full(3):
                     yield NEXT_TURN
         elif not spec.array and (found := _find(spec, source)) is not None:

@@ -9,7 +9,7 @@ may be converted (`conversion`); share groups never change their kind. Every cha
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from math import inf
 
 from ...protocol.errors import ErrorCode
@@ -56,9 +56,9 @@ class Groups:
     def settings(self) -> GroupSettings:
         return self._table.settings
 
-    def continue_from(self, former: Groups) -> None:
-        """Continues the epochs of the groups of the cluster before, whose members may still be connected."""
-        self._table.continue_from(former._table)
+    def continue_from(self, former: Groups, unchanged: Container[str]) -> None:
+        """Continues the epochs of the groups of the cluster before, whose members may still be connected, except of `unchanged` ones."""
+        self._table.continue_from(former._table, unchanged)
 
     def reload(self, settings: GroupSettings) -> None:
         """Applies changed broker settings, also to existing groups."""

@@ -8,7 +8,7 @@ timers when an exception is raised.
 from __future__ import annotations
 
 import random
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Container, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 
@@ -74,15 +74,16 @@ class GroupTable:
         del self._groups[group_id]
         self.former_epochs.pop(group_id, None)
 
-    def continue_from(self, former: GroupTable) -> None:
-        """Raises the epochs of groups that had higher ones in the cluster before, so that no epoch means two assignments.
+    def continue_from(self, former: GroupTable, unchanged: Container[str]) -> None:
+        """Raises the epochs of all groups that were others in the cluster before, so that no epoch means two assignments.
 
-        Their members are fenced and join again. Remembers all groups that there were, up to a limit.
+        Their members are fenced and join again. The epoch alone does not tell whether a group is `unchanged`, because a group that was
+        created again may have reached the same epoch with another assignment. Remembers all groups that there were, up to a limit.
         """
         epochs = former.former_epochs | {group.group_id: group.epoch for group in former}
         for group in self:
             newest = epochs[group.group_id] = max(epochs.get(group.group_id, group.epoch), former.former_epochs.get(group.group_id, 0))
-            if newest > group.epoch:
+            if group.group_id not in unchanged:
                 group.begin_epoch_for_all(newest + 1)
         self.former_epochs = dict(list(epochs.items())[-FORMER_EPOCHS_KEPT:])
 

@@ -7,7 +7,7 @@ that clients see never go back:
   out by OffsetForLeaderEpoch where the log that it has read ends (KIP-320).
 * Producer ids are not generated again, and transactional ids keep their newest epochs, so that no two producers ever share an id.
 * Partitions forget the sequence numbers of producers that have written since then, because the next ones are unknown.
-* A group whose epoch or generation was higher begins one above, which fences its members. They join again.
+* A group that has changed since then begins an epoch or generation above all that it had, which fences its members. They join again.
 * The epoch of the finalized features, which is the length of the metadata log, grows.
 * Random numbers go on, also those of a `seed`, so that no id of a topic, a member or a session is generated twice.
 """
@@ -44,6 +44,8 @@ def _continue_from(former: ClusterState, cluster: ClusterState) -> None:
         present = former.find_partition(partition.topic.name, partition.index)
         partition.producers.forget_if_changed(None if present is None else present.producers)
     if (groups := vars(former).get("groups")) is not None:
-        cluster.groups.continue_from(groups)
+        from .groups import unchanged_groups
+
+        cluster.groups.continue_from(groups, unchanged_groups(groups, cluster.groups))
     if (transactions := vars(former).get("transactions")) is not None:
         cluster.transactions.continue_from(transactions)

@@ -124,6 +124,18 @@ def write_groups(groups: Groups) -> Plain:
     return {"groups": written, "offsets": OFFSETS.write(groups.offsets), "streams": STREAMS_REQUESTS.write(groups.streams)}
 
 
+def unchanged_groups(former: Groups, restored: Groups) -> set[str]:
+    """Returns the ids of the restored groups whose state is the one that they had in the cluster before."""
+    present = {group.group_id: group for group in former}
+    return {
+        group.group_id
+        for group in restored
+        if (other := present.get(group.group_id)) is not None
+        and other.type == group.type
+        and _record_of(other).write(other) == _record_of(group).write(group)
+    }
+
+
 def _record_of(group: Group) -> Record[Any]:
     return _RECORDS[group.type]
 

@@ -14,6 +14,7 @@ from odradek.protocol.messages.create_topics import CREATE_TOPICS
 from odradek.protocol.messages.delete_topics import DELETE_TOPICS
 from odradek.protocol.messages.describe_groups import DESCRIBE_GROUPS
 from odradek.protocol.messages.describe_transactions import DESCRIBE_TRANSACTIONS
+from odradek.protocol.messages.offset_fetch import OFFSET_FETCH
 from odradek.protocol.messages.produce import PRODUCE, PartitionProduceResponse, TopicProduceResponse
 from odradek.protocol.schema import Api, Message, specs
 
@@ -52,6 +53,12 @@ def test_failure_has_the_error_in_every_item(api: Api, version: int) -> None:
     assert codes
     assert set(codes) <= {-1, 0}
     assert -1 in codes
+
+
+def test_failure_of_an_item_leaves_out_its_parts() -> None:
+    """As OffsetFetchResponse.groupError: a client that finds errors of partitions may give up the partitions instead of asking again."""
+    response: Any = failure(OFFSET_FETCH, example(OFFSET_FETCH.request, 9), ErrorCode.NOT_COORDINATOR, None)
+    assert [(group.group_id, group.error_code, group.topics) for group in response.groups] == [("x", ErrorCode.NOT_COORDINATOR, [])]
 
 
 def test_failure_has_the_items_of_the_request() -> None:

@@ -189,7 +189,7 @@ class Reader(threading.Thread):
     def poll(self) -> None:
         raise NotImplementedError
 
-    def take(self, value: bytes, partition: int, offset: int) -> None:
+    def take(self, value: Any, partition: Any, offset: Any) -> None:
         self.rows.append(Sent(value.decode(), partition, offset))
 
     def on_assignment(self) -> None:

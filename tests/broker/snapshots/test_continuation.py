@@ -352,6 +352,20 @@ def test_changed_group_fences_its_members(world: World, beat: Beat) -> None:
     assert member.epoch > newest  # type: ignore[attr-defined]
 
 
+@pytest.mark.parametrize("beat", [beat_consumer, beat_share])
+def test_group_that_was_created_again_fences_its_members(world: World, beat: Beat) -> None:
+    """It may have reached the epoch of the restored group with another assignment."""
+    empty = write_cluster(world.cluster)
+    beat(world.cluster, 0)
+    state, first = write_cluster(world.cluster), world.cluster.groups.get("g").epoch  # type: ignore[union-attr]
+    cluster = back_to(world, empty)
+    beat(cluster, 0)
+    other = next(iter(cluster.groups.get("g").members.values()))  # type: ignore[union-attr]
+    other.client_id = "another client"
+    assert cluster.groups.get("g").epoch == first  # type: ignore[union-attr]
+    assert beat(back_to(world, state), first) is ErrorCode.FENCED_MEMBER_EPOCH
+
+
 def test_changed_group_refuses_commits_of_former_epochs(world: World) -> None:
     beat_consumer(world.cluster, 0)
     state, first = write_cluster(world.cluster), world.cluster.groups.get("g").epoch  # type: ignore[union-attr]
