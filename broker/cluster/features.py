@@ -7,7 +7,6 @@ from enum import IntEnum
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...protocol.errors import ErrorCode, KafkaError
-from ..kafka_quirks.java_hash import hash_map_order
 from ..settings.properties import InvalidConfig
 
 if TYPE_CHECKING:
@@ -87,9 +86,9 @@ class Features:
         self.levels = {name: max(lowest, min(self.level(name), highest)) for name, (lowest, highest) in self.supported.items()}
 
     def update(self, updates: Mapping[str, FeatureUpdate], controller_id: int, *, validate_only: bool) -> None:
-        """Sets levels. Raises KafkaError with INVALID_UPDATE_VERSION, and changes nothing, if one of the updates is refused."""
-        for name in hash_map_order(updates):
-            if reason := self._refusal(name, updates[name], controller_id):
+        """Sets levels. Raises KafkaError with INVALID_UPDATE_VERSION, and changes nothing, for the first update that is refused."""
+        for name, update in updates.items():
+            if reason := self._refusal(name, update, controller_id):
                 reason = f"The update failed for all features since the following feature had an error: {reason}"
                 raise KafkaError(ErrorCode.INVALID_UPDATE_VERSION, reason)
         if not validate_only:

@@ -41,6 +41,7 @@ from .log_levels import alter_levels
 MAX_VALUE_BYTES = 32_767
 NO_LISTS: Mapping[str, Setting] = {}
 """The rows of client metrics: Kafka's controller does not know which of their configs are lists, so it appends to none."""
+_OPERATIONS = frozenset(OpType)
 Resource = full.AlterConfigsResource | incremental.AlterConfigsResource
 Response = TypeVar("Response", full.AlterConfigsResourceResponse, incremental.AlterConfigsResourceResponse)
 
@@ -140,7 +141,7 @@ def _replaced(resource: full.AlterConfigsResource, target: Target) -> dict[str, 
 
 def _changed(resource: incremental.AlterConfigsResource, target: Target) -> dict[str, str]:
     overrides = dict(target.overrides)
-    if unknown := [config.config_operation for config in resource.configs if config.config_operation not in set(OpType)]:
+    if unknown := [config.config_operation for config in resource.configs if config.config_operation not in _OPERATIONS]:
         if resource.resource_type != ConfigResourceType.BROKER:
             raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR)  # Kafka's controller fails with an unexpected exception.
         raise KafkaError(ErrorCode.INVALID_REQUEST, f"Unknown operations type {unknown[0]}")

@@ -51,7 +51,7 @@ from ..lookup import Found, find_partitions
 from ..registry import handles
 from ..scheduling.waiting import NEXT_TURN, Wait
 from ..security.acls import Operation, ResourceType
-from ..slices import Slices, chunks, weight_of
+from ..slices import Slices, chunks, in_slices, weight_of
 from .zookeeper_offsets import commit_to_zookeeper, fetch_from_zookeeper
 
 MEMBER_EPOCH_VERSION, TOPIC_ID_VERSION = 9, 10
@@ -275,12 +275,11 @@ def offset_delete(request: OffsetDeleteRequest, context: Context) -> Generator[W
         answers.setdefault(key, []).append((wanted.partition_index, offsets.delete(group_id, topic.name, wanted.partition_index)))
         if slices.full(2):
             yield NEXT_TURN
-    return OffsetDeleteResponse(
-        topics=[
-            OffsetDeleteResponseTopic(
-                name=name,
-                partitions=[OffsetDeleteResponsePartition(partition_index=index, error_code=error) for index, error in partitions],
-            )
-            for (name, _), partitions in answers.items()
-        ]
+    return OffsetDeleteResponse(topics=(yield from in_slices(_deleted_offsets, answers.items(), slices, 3)))
+
+
+def _deleted_offsets(answer: tuple[tuple[str, bytes], list[tuple[int, ErrorCode]]]) -> OffsetDeleteResponseTopic:
+    (name, _), partitions = answer
+    return OffsetDeleteResponseTopic(
+        name=name, partitions=[OffsetDeleteResponsePartition(partition_index=index, error_code=error) for index, error in partitions]
     )

@@ -7,6 +7,7 @@ returns the lag, which is the number of records after the start offset that are 
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Sequence
+from itertools import compress
 
 from ...protocol.errors import ErrorCode, KafkaError
 from ...protocol.messages.alter_share_group_offsets import (
@@ -36,6 +37,7 @@ from ...protocol.messages.describe_share_group_offsets import (
 from ...protocol.schema import ZERO_UUID
 from ..context import Context
 from ..groups.share.partitions_view import UNINITIALIZED_START_OFFSET
+from ..groups.share.requests import DeletedOffsets
 from ..registry import handles
 from ..scheduling.waiting import NEXT_TURN, Background, Wait
 from ..security.acls import Operation, ResourceType
@@ -178,69 +180,87 @@ def _partition(group_id: str, topic: Topic, index: int, context: Context) -> Des
 
 
 @handles(ALTER_SHARE_GROUP_OFFSETS)
-def alter_share_group_offsets(request: AlterShareGroupOffsetsRequest, context: Context) -> AlterShareGroupOffsetsResponse:
+def alter_share_group_offsets(
+    request: AlterShareGroupOffsetsRequest, context: Context
+) -> Generator[Wait, None, AlterShareGroupOffsetsResponse]:
     """Sets start offsets of a share group without members."""
+    slices = Slices()
     try:
         _check(request.group_id, Operation.READ, context)
-        refusals = {topic.topic_name: _refusal(topic.topic_name, context) for topic in request.topics}
+        readable = frozenset((yield from _readable([topic.topic_name for topic in request.topics], slices, context)))
+        existing = {name for name in readable if name in context.cluster.topics}
         offsets = {
             topic.topic_name: {each.partition_index: each.start_offset for each in topic.partitions}
             for topic in request.topics
-            if refusals[topic.topic_name] is None
+            if topic.topic_name in existing
         }
         _check_group_id(request.group_id, context)
         errors = context.broker.groups.share.alter_offsets(request.group_id, offsets)
     except KafkaError as error:
         return AlterShareGroupOffsetsResponse(error_code=error.code, error_message=_text(error), responses=[])
-    return AlterShareGroupOffsetsResponse(
-        responses=[_altered(topic, refusals[topic.topic_name], errors, context) for topic in request.topics]
-    )
+    responses = []
+    for topic in request.topics:
+        refusal = None if topic.topic_name in existing else _UNKNOWN_TOPIC if topic.topic_name in readable else _REFUSED_TOPIC
+        responses.append((yield from _altered(topic, refusal, errors, slices, context)))
+    return AlterShareGroupOffsetsResponse(responses=responses)
 
 
-def _refusal(name: str, context: Context) -> KafkaError | None:
-    if not context.may(Operation.READ, ResourceType.TOPIC, name):
-        return KafkaError(ErrorCode.TOPIC_AUTHORIZATION_FAILED)
-    return None if name in context.cluster.topics else KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+_UNKNOWN_TOPIC = KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+_REFUSED_TOPIC = KafkaError(ErrorCode.TOPIC_AUTHORIZATION_FAILED)
+
+
+def _readable(names: Sequence[str], slices: Slices, context: Context) -> Generator[Wait, None, list[str]]:
+    """Returns the topics that the client may read, which need not exist."""
+    may_read = yield from in_slices(lambda name: context.may(Operation.READ, ResourceType.TOPIC, name), names, slices, 3)
+    return list(compress(names, may_read))
 
 
 def _altered(
-    topic: AlterShareGroupOffsetsRequestTopic, refusal: KafkaError | None, errors: dict[tuple[str, int], KafkaError], context: Context
-) -> AlterShareGroupOffsetsResponseTopic:
-    found = context.cluster.topics.get(topic.topic_name)
-    partitions = []
-    for each in topic.partitions:
-        error = refusal or errors.get((topic.topic_name, each.partition_index))
-        partitions.append(
-            AlterShareGroupOffsetsResponsePartition(
-                partition_index=each.partition_index,
-                error_code=error.code if error else ErrorCode.NONE,
-                error_message=_text(error) if error else None,
-            )
+    topic: AlterShareGroupOffsetsRequestTopic,
+    refusal: KafkaError | None,
+    errors: dict[tuple[str, int], KafkaError],
+    slices: Slices,
+    context: Context,
+) -> Generator[Wait, None, AlterShareGroupOffsetsResponseTopic]:
+    def altered(index: int) -> AlterShareGroupOffsetsResponsePartition:
+        error = refusal or errors.get((topic.topic_name, index))
+        return AlterShareGroupOffsetsResponsePartition(
+            partition_index=index,
+            error_code=error.code if error else ErrorCode.NONE,
+            error_message=_text(error) if error else None,
         )
+
+    found = context.cluster.topics.get(topic.topic_name)
+    partitions = yield from in_slices(altered, [each.partition_index for each in topic.partitions], slices)
+    if slices.full():
+        yield NEXT_TURN
     return AlterShareGroupOffsetsResponseTopic(
         topic_name=topic.topic_name, topic_id=found.id if found else ZERO_UUID, partitions=partitions
     )
 
 
 @handles(DELETE_SHARE_GROUP_OFFSETS)
-def delete_share_group_offsets(request: DeleteShareGroupOffsetsRequest, context: Context) -> DeleteShareGroupOffsetsResponse:
+def delete_share_group_offsets(
+    request: DeleteShareGroupOffsetsRequest, context: Context
+) -> Generator[Wait, None, DeleteShareGroupOffsetsResponse]:
     """Deletes the states of topics in a share group without members."""
-    names = [topic.topic_name for topic in request.topics]
+    names, slices = [topic.topic_name for topic in request.topics], Slices()
     try:
         _check(request.group_id, Operation.DELETE, context)
-        readable = [name for name in names if context.may(Operation.READ, ResourceType.TOPIC, name)]
+        readable = yield from _readable(names, slices, context)
         _check_group_id(request.group_id, context)
         deleted = context.broker.groups.share.delete_offsets(request.group_id, readable)
     except KafkaError as error:
         return DeleteShareGroupOffsetsResponse(error_code=error.code, error_message=_text(error), responses=[])
-    refusal, known = KafkaError(ErrorCode.TOPIC_AUTHORIZATION_FAILED), frozenset(readable)
-    refused = [_deleted(name, None, refusal) for name in names if name not in known]
-    return DeleteShareGroupOffsetsResponse(responses=refused + [_deleted(*each) for each in deleted])
+    known = frozenset(readable)
+    refused = [DeletedOffsets(name, None, _REFUSED_TOPIC) for name in names if name not in known]
+    return DeleteShareGroupOffsetsResponse(responses=(yield from in_slices(_deleted, refused + deleted, slices)))
 
 
-def _deleted(name: str, topic: Topic | None, error: KafkaError | None) -> DeleteShareGroupOffsetsResponseTopic:
+def _deleted(result: DeletedOffsets) -> DeleteShareGroupOffsetsResponseTopic:
+    topic, error = result.topic, result.error
     return DeleteShareGroupOffsetsResponseTopic(
-        topic_name=name,
+        topic_name=result.name,
         topic_id=topic.id if topic else ZERO_UUID,
         error_code=error.code if error else ErrorCode.NONE,
         error_message=_text(error) if error else None,

@@ -15,6 +15,7 @@ transactions are in `transaction_admin.py`.
 from __future__ import annotations
 
 from collections.abc import Generator, Mapping, Sequence
+from functools import partial
 from typing import TypeAlias
 
 from ...protocol.errors import ErrorCode
@@ -115,40 +116,48 @@ def add_partitions_to_txn(request: AddPartitionsToTxnRequest, context: Context) 
         producer = Producer(request.v3_and_below_producer_id, request.v3_and_below_producer_epoch)
         topics = request.v3_and_below_topics
         errors = _add(request.v3_and_below_transactional_id, producer, _partitions(topics), False, context)
-        return AddPartitionsToTxnResponse(results_by_topic_v3_and_below=_results(topics, errors))
+        return AddPartitionsToTxnResponse(results_by_topic_v3_and_below=(yield from _results(topics, errors, Slices())))
     if not context.may(Operation.CLUSTER_ACTION, ResourceType.CLUSTER):
         return AddPartitionsToTxnResponse(error_code=ErrorCode.CLUSTER_AUTHORIZATION_FAILED)
     slices = Slices()
     yield from _add_by_transaction(request.transactions, slices, context)
-    results = yield from in_slices(lambda each: _result(each, context), request.transactions, slices, 6)
+    results = []
+    for each in request.transactions:
+        results.append((yield from _result(each, slices, context)))
+        if slices.full(6):
+            yield NEXT_TURN
     return AddPartitionsToTxnResponse(results_by_transaction=results)
 
 
-def _result(each: AddPartitionsToTxnTransaction, context: Context) -> AddPartitionsToTxnResult:
+def _result(each: AddPartitionsToTxnTransaction, slices: Slices, context: Context) -> Generator[Wait, None, AddPartitionsToTxnResult]:
     producer = Producer(each.producer_id, each.producer_epoch)
     errors = _add(each.transactional_id, producer, _partitions(each.topics), each.verify_only, context)
-    return AddPartitionsToTxnResult(transactional_id=each.transactional_id, topic_results=_results(each.topics, errors))
+    results = yield from _results(each.topics, errors, slices)
+    return AddPartitionsToTxnResult(transactional_id=each.transactional_id, topic_results=results)
 
 
 def _partitions(topics: Sequence[AddPartitionsToTxnTopic]) -> list[TopicPartition]:
     return [TopicPartition(topic.name, index) for topic in topics for index in topic.partitions]
 
 
-def _results(topics: Sequence[AddPartitionsToTxnTopic], errors: Mapping[TopicPartition, ErrorCode]) -> list[AddPartitionsToTxnTopicResult]:
+def _results(
+    topics: Sequence[AddPartitionsToTxnTopic], errors: Mapping[TopicPartition, ErrorCode], slices: Slices
+) -> Generator[Wait, None, list[AddPartitionsToTxnTopicResult]]:
     """Returns the results in the order of the request, without repeating topics and partitions that it contains twice."""
     indexes: dict[str, dict[int, None]] = {}
     for topic in topics:
         indexes.setdefault(topic.name, {}).update(dict.fromkeys(topic.partitions))
-    return [
-        AddPartitionsToTxnTopicResult(
-            name=name,
-            results_by_partition=[
-                AddPartitionsToTxnPartitionResult(partition_index=index, partition_error_code=errors[TopicPartition(name, index)])
-                for index in named
-            ],
-        )
-        for name, named in indexes.items()
-    ]
+    results = []
+    for name, named in indexes.items():
+        partitions = yield from in_slices(partial(_partition_result, name, errors), named, slices)
+        results.append(AddPartitionsToTxnTopicResult(name=name, results_by_partition=partitions))
+        if slices.full():
+            yield NEXT_TURN
+    return results
+
+
+def _partition_result(name: str, errors: Mapping[TopicPartition, ErrorCode], index: int) -> AddPartitionsToTxnPartitionResult:
+    return AddPartitionsToTxnPartitionResult(partition_index=index, partition_error_code=errors[TopicPartition(name, index)])
 
 
 def _add_by_transaction(transactions: Sequence[AddPartitionsToTxnTransaction], slices: Slices, context: Context) -> Background:

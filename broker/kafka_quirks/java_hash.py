@@ -6,7 +6,7 @@ order in which it iterates over a hash table.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from struct import unpack
 
 
@@ -34,9 +34,13 @@ def abs_java_hash(key: str) -> int:
 
 def hash_map_order(keys: Iterable[str], capacity: int = 16) -> list[str]:
     """Returns the keys, without duplicates, in the order of a HashMap of this initial capacity that has never contained other keys."""
-    keys = list(dict.fromkeys(keys))
-    mask = _table_size(len(keys), 1 << (capacity - 1).bit_length()) - 1
-    return sorted(keys, key=lambda key: spread(java_hash(key)) & mask)
+    return bucket_order({key: java_hash(key) for key in keys}, capacity)
+
+
+def bucket_order(hash_codes: Mapping[str, int], capacity: int = 16) -> list[str]:
+    """Returns what `hash_map_order` returns, for keys whose hash codes are known."""
+    mask = _table_size(len(hash_codes), 1 << (capacity - 1).bit_length()) - 1
+    return sorted(hash_codes, key=lambda key: spread(hash_codes[key]) & mask)
 
 
 def timeline_order(keys: Iterable[str]) -> list[str]:

@@ -174,16 +174,17 @@ class ShareRequests:
         """Returns the partitions whose state is or may be stored, by topic id, and the results of the other topics."""
         found: dict[bytes, frozenset[int]] = {}
         refused = []
+        unknown = KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+        nothing = KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "There is no offset information to delete.")
         for name in names:
             topic = self._table.cluster.topics.get(name)
             if topic is None:
-                refused.append(DeletedOffsets(name, None, KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)))
+                refused.append(DeletedOffsets(name, None, unknown))
             elif topic.id in group.initialization.initialized and topic.id not in found:
                 found[topic.id] = group.initialization.initialized[topic.id].indexes
             elif topic.id in group.initialization.deleting or topic.id in found:
                 found[topic.id] = frozenset(range(len(topic.partitions)))
             else:
-                nothing = KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "There is no offset information to delete.")
                 refused.append(DeletedOffsets(name, None, nothing))
         return found, refused
 
