@@ -345,8 +345,6 @@ SETTINGS: tuple[Setting, ...] = (
             documentation="Time after which a broker that could not register with the controllers stops."),
     Setting(BROKER, "inter.broker.listener.name", STRING, None, acts=True,
             documentation="Listener for connections between brokers. It must be one of the advertised listeners."),
-    Setting(BROKER, "inter.broker.protocol.version", STRING, "4.3-IV0",
-            documentation="Kafka release that is emulated. User interfaces use it to determine a broker's capabilities."),
     Setting(BROKER, "internal.metadata.delete.delay.millis", LONG, 60_000, internal=True,
             documentation="Time before files of the metadata log that are no longer needed are removed from disk."),
     Setting(BROKER, "internal.metadata.log.segment.bytes", INT, None, internal=True,

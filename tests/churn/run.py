@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections import Counter, defaultdict
 from random import Random
@@ -64,7 +65,7 @@ class Churn:
         self._groups: dict[str, list[Reader]] = defaultdict(list)
         for reader in self._readers:
             self._groups[reader.group].append(reader)
-        self._started = time.monotonic()
+        self._started, self._pause = time.monotonic(), threading.Event()
         self._starts: dict[str, int] = {}
         self.report = Report(0, Counter(), 0, 0, [], [])
 
@@ -124,7 +125,7 @@ class Churn:
                 self.report.violations.append(f"round {number}: {writer.name} failed: {error!r}")
         deadline = time.monotonic() + PATIENCE_S
         while (missing := self._missing(sent)) and time.monotonic() < deadline and not self._failed():
-            time.sleep(CHECK_S)
+            self._pause.wait(CHECK_S)
         self.report.violations.extend(f"round {number}: {text}" for text in (*missing, *self._failed(), *self._wrong(sent)))
         return len(sent)
 

@@ -361,7 +361,7 @@ def test_group_that_was_created_again_fences_its_members(world: World, beat: Bea
     cluster = back_to(world, empty)
     beat(cluster, 0)
     other = next(iter(cluster.groups.get("g").members.values()))  # type: ignore[union-attr]
-    other.client_id = "another client"
+    other.client_id = "another client"  # type: ignore[misc]
     assert cluster.groups.get("g").epoch == first  # type: ignore[union-attr]
     assert beat(back_to(world, state), first) is ErrorCode.FENCED_MEMBER_EPOCH
 
