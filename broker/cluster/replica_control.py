@@ -19,8 +19,9 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from ..scheduling.timers import Check
-from ..topics.partition import Partition
+from ..topics.partition import Partition, ThrottledCopy
 from ..topics.replication import NO_LEADER
+from .replication_throttle import ReplicationThrottle
 
 if TYPE_CHECKING:
     from .state import ClusterState
@@ -38,6 +39,7 @@ class ReplicaControl:
     def __init__(self, cluster: ClusterState) -> None:
         self._cluster = cluster
         self.reassignments_held = False
+        self.throttle = ReplicationThrottle(cluster)
 
     # Nodes
 
@@ -70,7 +72,7 @@ class ReplicaControl:
 
     def reassign(self, partition: Partition, replicas: Sequence[int]) -> None:
         """Starts a reassignment of a partition to other replicas."""
-        self._cluster.timers.cancel(("reassignment", partition))
+        self._end_copy(partition)
         partition.reassign(replicas, self._cluster.running)
         self.changed(partition)
 
@@ -104,7 +106,7 @@ class ReplicaControl:
 
     def deleted(self, partition: Partition) -> None:
         """Ends the reassignment of a partition that is deleted, and the checks of its followers."""
-        self._cluster.timers.cancel(("reassignment", partition))
+        self._end_copy(partition)
         self._cluster.coordinator_moves.deleted(partition)
         self._unload_share_partitions(partition)
         for node_id in partition.replicas:
@@ -150,13 +152,39 @@ class ReplicaControl:
         """Sets the timer at which replicas catch up, or cancels it.
 
         A follower includes an added partition in its fetches only when its current fetch is complete. Therefore replicas need
-        replica.fetch.wait.max.ms to catch up.
+        replica.fetch.wait.max.ms to catch up, and longer if their replication is throttled.
         """
-        timers, key = self._cluster.timers, ("reassignment", partition)
         if not self._able_to_catch_up(partition):
+            self._end_copy(partition)
+        elif partition.copy is None and ("reassignment", partition) not in self._cluster.timers:
+            self._set_copy(partition, self.throttle.plan(partition, self._copying(partition)))
+
+    def _set_copy(self, partition: Partition, copy: ThrottledCopy | None) -> None:
+        timers, key, wait_ms = self._cluster.timers, ("reassignment", partition), self._cluster.config.integers["replica.fetch.wait.max.ms"]
+        partition.copy = copy
+        if copy is not None and copy.end_ms is None:
             timers.cancel(key)
-        elif key not in timers:
-            timers.set(key, self._cluster.config.integers["replica.fetch.wait.max.ms"], lambda: self.catch_up(partition))
+        else:
+            left_ms = copy.end_ms - timers.now_ms if copy is not None and copy.end_ms is not None else 0
+            timers.set(key, max(wait_ms, left_ms), lambda: self.catch_up(partition))
+
+    def _end_copy(self, partition: Partition) -> None:
+        self._cluster.timers.cancel(("reassignment", partition))
+        if partition.copy is not None:
+            self.throttle.end(partition.copy)
+            partition.copy = None
+
+    def _copying(self, partition: Partition) -> list[int]:
+        return [node for node in self._able_to_catch_up(partition) if node in partition.adding]
+
+    def throttles_changed(self) -> None:
+        """Continues the copies under way with the present throttles, after settings have changed."""
+        self.throttle.free_at_ms.clear()
+        for partition in [each for each in self._cluster.partitions() if each.adding]:
+            nodes = self._copying(partition)
+            copy = self.throttle.plan(partition, nodes) if nodes else None
+            if copy or partition.copy:
+                self._set_copy(partition, copy)
 
     def _able_to_catch_up(self, partition: Partition) -> list[int]:
         held = partition.adding if self.reassignments_held else ()

@@ -410,12 +410,15 @@ class ClusterState:
             if node.loaded_share_partitions is not None:
                 node.loaded_share_partitions.settings_changed()
         self.groups.reload(GroupSettings.of(self.config))
+        self.replica_control.throttles_changed()
         self.replica_control.schedule_unclean_elections(self.partitions())
 
     def alter_topic(self, topic: Topic, overrides: Mapping[str, str]) -> None:
         """Replaces the configs of a topic."""
         topic.config.alter(overrides)
         self._min_isr_changed(topic)
+        if any(partition.adding for partition in topic.partitions):
+            self.replica_control.throttles_changed()
         self._check_format(topic)
         self.replica_control.schedule_unclean_elections(topic.partitions)
 

@@ -15,6 +15,7 @@ CLUSTER_LEVEL_OF_LISTENERS = {"max.connections", "max.connection.creation.rate",
 FIXED = ("listeners", "listener.security.protocol.map")
 """Settings that Kafka can change at run time but this broker cannot, because it opens its sockets only at startup."""
 ALL_LOG_DIRS = "*"
+CLEANER_THREADS = "log.cleaner.threads"
 THREADS = ("background.threads", "num.io.threads", "num.network.threads", "num.recovery.threads.per.data.dir", "num.replica.fetchers")
 
 
@@ -47,6 +48,8 @@ def validate_broker_configs(overrides: Mapping[str, str], current: BrokerConfig,
     for name in THREADS:
         if isinstance(value := values.get(name), int):
             _check_threads(name, value, current.integers[name])
+    if isinstance(value := values.get(CLEANER_THREADS), int):
+        _check_cleaner_threads(value, current.integers[CLEANER_THREADS])
 
 
 def _refuse(problem: str, names: Collection[str]) -> None:
@@ -66,3 +69,13 @@ def _check_threads(name: str, count: int, current: int) -> None:
         raise InvalidConfig(f"{problem}, value should be at least half the current value {current}")
     if count > current * 2:
         raise InvalidConfig(f"{problem}, value should not be greater than double the current value {current}")
+
+
+def _check_cleaner_threads(count: int, current: int) -> None:
+    """Raises InvalidConfig for no thread, and for less than half or more than double the current number (Kafka's LogCleaner)."""
+    if count < 1:
+        raise InvalidConfig("Log cleaner threads should be at least 1")
+    if count < current // 2:
+        raise InvalidConfig(f"Log cleaner threads cannot be reduced to less than half the current value {current}")
+    if count > current * 2:
+        raise InvalidConfig(f"Log cleaner threads cannot be increased to more than double the current value {current}")

@@ -126,7 +126,7 @@ DEFAULTS_BEFORE: Mapping[str, tuple[tuple[str, str], ...]] = {
     "inter.broker.protocol.version": (
         *(("2.2", "2.1-IV2"), ("2.3", "2.2-IV1"), ("2.4", "2.3-IV1"), ("2.5", "2.4-IV1"), ("2.6", "2.5-IV0"), ("2.7", "2.6-IV0")),
         *(("2.8", "2.7-IV2"), ("3.0", "2.8-IV1"), ("3.1", "3.0-IV1"), ("3.2", "3.1-IV0"), ("3.3", "3.2-IV0"), ("3.4", "3.3-IV3")),
-        *(("3.5", "3.4-IV0"), ("3.6", "3.5-IV2"), ("3.7", "3.6-IV2"), ("3.8", "3.7-IV4"), ("3.9", "3.8-IV0"), ("4.0", "3.9-IV0")),
+        *(("3.5", "3.4-IV0"), ("3.6", "3.5-IV2"), ("3.7", "3.6-IV2"), ("3.8", "3.7-IV4"), ("3.9", "3.8-IV0")),
     ),
     "log.message.timestamp.after.max.ms": (("4.0", "9223372036854775807"),),
     "message.max.bytes": (("2.5", "1000012"),),
@@ -170,6 +170,7 @@ FORMER: tuple[Former, ...] = (
     Former("3.9", Setting(BROKER, "controlled.shutdown.retry.backoff.ms", LONG, 5000)),
     Former("3.9", Setting(BROKER, "delegation.token.master.key", PASSWORD, None)),
     Former("3.9", Setting(BROKER, "eligible.leader.replicas.enable", BOOLEAN, False), "3.7"),
+    Former("3.9", Setting(BROKER, "inter.broker.protocol.version", STRING, "3.9-IV0")),
     Former("3.9", Setting(BROKER, "leader.imbalance.per.broker.percentage", INT, 10)),
     Former("3.9", Setting(BROKER, "log.message.downconversion.enable", BOOLEAN, True, acts=True, dynamic=CLUSTER_WIDE)),
     Former("3.9", Setting(BROKER, "log.message.format.version", STRING, None, MESSAGE_FORMAT, acts=True)),

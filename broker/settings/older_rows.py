@@ -25,8 +25,8 @@ def rows_of(release: Release) -> SettingRows:
     """Returns the settings of a release."""
     number = release.number
     rows = {name: _as_it_was(row, number) for name, row in BROKER_SETTINGS.items()}
-    former = [each.setting for each in FORMER if number_of(each.since) <= number <= number_of(each.until)]
-    protocol_version = rows["inter.broker.protocol.version"].default
+    former = [_as_it_was(each.setting, number) for each in FORMER if number_of(each.since) <= number <= number_of(each.until)]
+    protocol_version = next((row.default for row in former if row.name == "inter.broker.protocol.version"), None)
     message_format = protocol_version if number <= FORMATS_UNTIL else NEWEST_MESSAGE_FORMAT
     changed = {"log.message.format.version": message_format} | ({"zookeeper.session.timeout.ms": 6000} if number < (2, 5) else {})
     rows |= {row.name: row._replace(default=changed.get(row.name, row.default)) for row in former if row.scope is BROKER}

@@ -25,6 +25,7 @@ from ..cluster.node_control import NodeControl
 from ..cluster.producer_ids import ProducerIds
 from ..cluster.quotas import ClientQuotas
 from ..cluster.replica_control import ReplicaControl
+from ..cluster.replication_throttle import ReplicationThrottle
 from ..cluster.state import ClusterState
 from ..cluster.zookeeper import ZooKeeper
 from ..scheduling.turns import Turns
@@ -52,7 +53,8 @@ _OFFSETS = mapped(PLAIN, mapped(PLAIN, _PAIRS))
 ZOOKEEPER = Record(ZooKeeper, {"controller_id": PLAIN, "offsets": _OFFSETS})
 _ENTITY = Form(lambda entity: list(map(list, entity)), lambda plain, shift_ms: tuple(map(tuple, plain)))
 NODES = Record(NodeControl, {"silent": ordered()}, apart=("_cluster",))
-REPLICA_CONTROL = Record(ReplicaControl, {"reassignments_held": PLAIN}, apart=("_cluster",))
+THROTTLE = Record(ReplicationThrottle, {"free_at_ms": mapped(TUPLE, MOMENT)}, apart=("_cluster",))
+REPLICA_CONTROL = Record(ReplicaControl, {"reassignments_held": PLAIN, "throttle": Within(THROTTLE)}, apart=("_cluster",))
 QUOTAS = Record(ClientQuotas, {"_quotas": mapped(_ENTITY, _PAIRS)}, apart=("on_change",))
 
 # Classes that are written separately, or that have no state.

@@ -66,10 +66,11 @@ SUBSCRIPTIONS = Record(
         "counts": mapped(_SUBSCRIPTION, PLAIN, RevertibleDict),
         "_is_outdated": PLAIN,
         "_resolutions": KEYS,
+        "_resolved_at_ms": MOMENT,
         "_version": PLAIN,
     },
     # `may_describe` belongs to the connection of the last heartbeat.
-    apart=("_cluster", "_journal", "may_describe"),
+    apart=("_clock", "_cluster", "_journal", "may_describe"),
     complete=_find_resolutions,
 )
 

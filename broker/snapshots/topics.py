@@ -7,10 +7,10 @@ from collections.abc import Collection, Mapping
 from ...storage.blocks import Blocks
 from ...storage.memory import LogMemory
 from ..settings.values import BrokerConfig, TopicConfig
-from ..topics.partition import Partition
+from ..topics.partition import Partition, ThrottledCopy
 from ..topics.replication import Hold
 from ..topics.topic import Topic
-from .forms import PLAIN, Form, Plain, Record, Within, listed, mapped, named
+from .forms import MOMENT, PLAIN, Form, Plain, Record, Within, listed, mapped, named, optional
 from .logs import LOG, PRODUCERS, UNTIMED_APPENDS, VIRTUAL_SEGMENTS
 
 PARTITION = Record(
@@ -34,6 +34,7 @@ PARTITION = Record(
         "untimed": UNTIMED_APPENDS,
         "virtual_segments": VIRTUAL_SEGMENTS,
         "cleaned_until": PLAIN,
+        "copy": optional(named(ThrottledCopy, start_ms=MOMENT, end_ms=MOMENT)),
         "settled_end": PLAIN,
     },
     apart=("topic", "deletion_due", "compaction_due"),

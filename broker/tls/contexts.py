@@ -79,7 +79,8 @@ class TlsContexts:
     def check(self, broker: Broker, config: BrokerConfig) -> None:
         """Raises InvalidConfig if the TLS listeners of a node could not work with these settings.
 
-        A client must not make the broker read a file that the operator has not named, so locations of stores cannot be changed.
+        A client that may alter the configs of a node is not thereby its operator. Therefore it can choose only among the stores that the
+        operator has placed in one folder: a location may name another file beside the present one.
         """
         for listener in broker.listeners.values():
             current = self._current.get((broker.node_id, listener.name))
@@ -87,9 +88,7 @@ class TlsContexts:
                 continue
             before, after = ListenerSettings(broker.config, listener.name), ListenerSettings(config, listener.name)
             for name in FILES:
-                if after.text(name) not in ("", before.text(name)):
-                    inline = "ssl.keystore.certificate.chain and ssl.keystore.key, or ssl.truststore.certificates"
-                    raise InvalidConfig(f"{name} cannot name another file while the broker runs; send the certificates in {inline}")
+                _check_location(name, before.text(name), after.text(name))
             built = self._build(broker.node_id, listener, config)
             _check_replacement(after, current.certificate, built.certificate)
 
@@ -163,6 +162,24 @@ def _verify_clients(context: ssl.SSLContext, settings: ListenerSettings, listene
             raise InvalidConfig(f"listener {listener.name}: the trust store contains a certificate that cannot be read") from None
     context.verify_mode = CLIENT_AUTH[mode]
     context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN  # Java trusts every certificate of a trust store, not only those of a CA
+
+
+def _check_location(name: str, present: str, wanted: str) -> None:
+    """Raises InvalidConfig for a file that is not in the folder of the present one. Symbolic links are followed."""
+    if wanted in ("", present):
+        return
+    if not present:
+        inline = "ssl.keystore.certificate.chain and ssl.keystore.key, or ssl.truststore.certificates"
+        raise InvalidConfig(f"{name} cannot be added while the broker runs; send the certificates in {inline}")
+    if not _are_beside(present, wanted):
+        raise InvalidConfig(f"{name} can only name another file in the folder of the present one while the broker runs")
+
+
+def _are_beside(present: str, wanted: str) -> bool:
+    try:
+        return Path(wanted).resolve().parent == Path(present).resolve().parent
+    except (OSError, ValueError, RuntimeError):  # too long, a null character, or a loop of links
+        return False
 
 
 def _check_replacement(settings: ListenerSettings, old: bytes, new: bytes) -> None:

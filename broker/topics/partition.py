@@ -30,6 +30,20 @@ class ReplicaOffsets(NamedTuple):
     last_stable_offset: int
 
 
+class ThrottledCopy(NamedTuple):
+    """The copy of `size` bytes of a partition to throttled replicas. `end_ms` is None while the rate of the throttle is 0."""
+
+    size: int
+    start_ms: int
+    end_ms: int | None
+
+    def left(self, now_ms: int) -> int:
+        """Returns the number of bytes that have not been copied yet."""
+        if self.end_ms is None or now_ms <= self.start_ms:
+            return self.size
+        return self.size * max(0, self.end_ms - now_ms) // max(1, self.end_ms - self.start_ms)
+
+
 @cache
 def _record_builder() -> ModuleType:
     """Returns `protocol.record_builder`. It is imported on first use, because a start needs no records."""
@@ -44,6 +58,7 @@ class Partition(ReplicatedLog):
     __slots__ = (
         "cleaned_until",
         "compaction_due",
+        "copy",
         "deletion_due",
         "index",
         "producers",
@@ -57,6 +72,8 @@ class Partition(ReplicatedLog):
         self.topic = topic
         super().__init__(replicas, isr, topic.memory, topic.blocks, leader_epoch)
         self.index = index
+        self.copy: ThrottledCopy | None = None
+        """The copy to replicas that a reassignment adds, if it is throttled."""
         self.virtual_segments, self.untimed = VirtualSegments(), UntimedAppends()
         self.cleaned_until = 0  # the offset up to which the log is compacted
         self.settled_end = -1  # the end offset at which no closed segment was dirty, so that the log cleaner need not look again

@@ -11,6 +11,9 @@ NO_TIMESTAMP = -1
 MIN_LONG, MAX_LONG = -(1 << 63), (1 << 63) - 1
 """The bounds of Java's long."""
 
+INVALID_TIMESTAMP = "One or more records have been rejected due to invalid timestamp"
+"""The message of Kafka's LogValidator.processRecordErrors, which programs compare."""
+
 RecordError: TypeAlias = tuple[int, ErrorCode, str]
 """The index of a record in its batch, its error code and its error text."""
 
@@ -50,8 +53,8 @@ class RejectedRecords(BatchError):
     """
 
     def __init__(self, errors: list[RecordError]) -> None:
-        super().__init__("some records of the batch were rejected, so none was appended")
         has_time_error = any(code == ErrorCode.INVALID_TIMESTAMP for _, code, _ in errors)
+        super().__init__(INVALID_TIMESTAMP if has_time_error else "some records of the batch were rejected, so none was appended")
         self.error_code = ErrorCode.INVALID_TIMESTAMP if has_time_error else ErrorCode.INVALID_RECORD
         self.record_errors = [(index, text) for index, _, text in errors]
 

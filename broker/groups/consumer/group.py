@@ -85,7 +85,7 @@ class ConsumerGroup:
         """Member id -> target assignment of `assignment_epoch`."""
         self.owners = PartitionOwners()
         self.journal = Journal()
-        self.subscriptions = Subscriptions(cluster, self.journal)
+        self.subscriptions = Subscriptions(cluster, self.journal, timers)
         self.assigned_at_ms: int | None = None
         self.is_dead = False
         self.timers = MemberTimers(timers, group_id, self._expire)

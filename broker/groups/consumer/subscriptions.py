@@ -12,6 +12,7 @@ from ....protocol.coordinator_records import RecordType
 from ....protocol.errors import ErrorCode, KafkaError
 from ...kafka_quirks.re2 import InvalidRegularExpression
 from ...scheduling.revertible import RevertibleDict
+from ...scheduling.timers import Timers
 from ..cluster_view import ClusterView
 from ..metadata_hash import metadata_hash
 from .journal import Journal
@@ -29,10 +30,11 @@ class Subscriptions:
     """The subscribed topics of one group. After subscriptions have been counted, or topics have changed, `refresh` updates the topics."""
 
     __slots__ = (
-        "_cluster", "_is_outdated", "_journal", "_resolutions", "_version", "counts", "may_describe", "metadata_hash", "names", "regexes",
+        "_clock", "_cluster", "_is_outdated", "_journal", "_resolutions", "_resolved_at_ms", "_version",
+        "counts", "may_describe", "metadata_hash", "names", "regexes",
     )  # fmt: skip
 
-    def __init__(self, cluster: ClusterView, journal: Journal) -> None:
+    def __init__(self, cluster: ClusterView, journal: Journal, clock: Timers) -> None:
         self.regexes: dict[str, frozenset[str]] = {}
         """Regular expression -> topics that match and that `may_describe` allows."""
         self.names = NO_TOPICS
@@ -49,12 +51,22 @@ class Subscriptions:
         self._version = UNKNOWN_VERSION
         self._resolutions: dict[str, Resolution] = {}
         """References to the resolutions of the members' expressions, which keep `ClusterView.regexes` from dropping them."""
-        self._cluster, self._journal = cluster, journal
+        self._resolved_at_ms = clock.now_ms
+        """The time at which the expressions were last compared with all topics."""
+        self._cluster, self._journal, self._clock = cluster, journal, clock
 
     @property
     def are_current(self) -> bool:
-        """Whether no topic or partition was created or deleted since the last `refresh`, and all expressions are resolved."""
-        return self._version == self._cluster.topics_version
+        """Whether no topic or partition was created or deleted since the last `refresh`, and all expressions are resolved.
+
+        Resolutions older than group.consumer.regex.refresh.interval.ms are not current, because ACLs may have changed meanwhile.
+        """
+        return self._version == self._cluster.topics_version and not self._are_old
+
+    @property
+    def _are_old(self) -> bool:
+        interval_ms = self._cluster.config.integers["group.consumer.regex.refresh.interval.ms"]
+        return bool(self.regexes) and self._clock.now_ms >= self._resolved_at_ms + interval_ms
 
     def check(self, regex: str | None) -> None:
         """Raises KafkaError with INVALID_REGULAR_EXPRESSION for an expression that RE2 does not accept."""
@@ -81,14 +93,15 @@ class Subscriptions:
             self._is_outdated = True
 
     def refresh(self) -> bool:
-        """Updates the topics if there are other subscriptions than before, or if topics were created or deleted.
+        """Updates the topics if there are other subscriptions than before, topics were created or deleted, or resolutions are old.
 
         Returns whether the existing subscribed topics or their numbers of partitions are different now.
         """
-        version = self._cluster.topics_version
-        if not self._is_outdated and version == self._version:
+        if not self._is_outdated and self.are_current:
             return False
-        self._is_outdated = False
+        if self._are_old:
+            self._version = UNKNOWN_VERSION
+        version, self._is_outdated = self._cluster.topics_version, False
         self._resolve({regex for _, regex in self.counts if regex}, version)
         self.names = NO_TOPICS.union(*(names | self.regexes.get(regex, NO_TOPICS) for names, regex in self.counts))
         before, self.metadata_hash = self.metadata_hash, metadata_hash(self.names, self._cluster.topics)
@@ -103,8 +116,10 @@ class Subscriptions:
         for regex in [regex for regex in self.regexes if regex not in used]:
             del self.regexes[regex]
             self._journal.touch(RecordType.REGULAR_EXPRESSION, regex)
-        is_complete = True
-        for regex in used if version != self._version else used - self.regexes.keys():
+        is_complete, is_full = True, version != self._version
+        if is_full:
+            self._resolved_at_ms = self._clock.now_ms
+        for regex in used if is_full else used - self.regexes.keys():
             matching = self._cluster.regexes.resolve(self._resolutions[regex])
             if matching is None:
                 is_complete = False

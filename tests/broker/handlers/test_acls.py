@@ -9,7 +9,7 @@ import pytest
 from odradek.broker.security.acls import Acl, Operation, PatternType, Permission, ResourceType
 from odradek.broker.settings.rows import STANDARD_AUTHORIZER
 from odradek.protocol.errors import ErrorCode
-from odradek.protocol.messages.consumer_group_heartbeat import CONSUMER_GROUP_HEARTBEAT, ConsumerGroupHeartbeatRequest
+from odradek.protocol.messages.consumer_group_heartbeat import CONSUMER_GROUP_HEARTBEAT, ConsumerGroupHeartbeatRequest, TopicPartitions
 from odradek.protocol.messages.create_acls import CREATE_ACLS, AclCreation, CreateAclsRequest
 from odradek.protocol.messages.delete_acls import DELETE_ACLS, DeleteAclsFilter, DeleteAclsRequest
 from odradek.protocol.messages.delete_topics import DELETE_TOPICS, DeleteTopicsRequest, DeleteTopicState
@@ -40,6 +40,42 @@ def test_produce_denied_between_two_requests_is_refused() -> None:
     denied = AclCreation(resource_type=2, resource_name="t", principal="User:*", host="*", operation=4, permission_type=2)
     client.call(CREATE_ACLS, 3, CreateAclsRequest(creations=[denied]))
     assert errors() == [ErrorCode.TOPIC_AUTHORIZATION_FAILED]
+
+
+@pytest.mark.parametrize(("before", "after"), [([], ["secret"]), (["secret"], [])], ids=["becomes visible", "becomes invisible"])
+def test_regular_expression_follows_acls_after_interval(before: list[str], after: list[str]) -> None:
+    settings = AUTHORIZED | {"allow.everyone.if.no.acl.found": "true", "group.consumer.regex.refresh.interval.ms": "30000"}
+    world = World(nodes=1, settings=settings)
+    names = {world.cluster.create_topic(name, 1).id: name for name in ("open", "secret")}
+    world.cluster.ensure_internal("__consumer_offsets")
+    authorizer, client, denied = world.cluster.authorizer, world.client(), acl("secret", Operation.DESCRIBE, Permission.DENY)
+    assert authorizer is not None
+    seen: dict[str, list[str]] = {}
+
+    def beat(**options: Any) -> int:
+        request = ConsumerGroupHeartbeatRequest(group_id="g", member_id="m", **options)
+        response = client.call(CONSUMER_GROUP_HEARTBEAT, 1, request)
+        assert response.error_code == 0
+        if response.assignment:
+            seen["last"] = sorted(names[each.topic_id] for each in response.assignment.topic_partitions)
+        return int(response.member_epoch)
+
+    if not before:
+        authorizer.add(denied)
+    epoch = beat(member_epoch=0, rebalance_timeout_ms=30_000, subscribed_topic_regex=".*(open|secret)", topic_partitions=[])
+    assert seen["last"] == ["open", *before]
+    if before:
+        authorizer.add(denied)
+    else:
+        authorizer.remove([denied])
+    world.advance(29_999)
+    assert beat(member_epoch=epoch) == epoch
+    assert seen["last"] == ["open", *before]
+    world.advance(1)
+    epoch = beat(member_epoch=epoch)
+    owned = [TopicPartitions(topic_id=key, partitions=[0]) for key, name in names.items() if name in seen["last"]]
+    beat(member_epoch=epoch, topic_partitions=owned)
+    assert seen["last"] == ["open", *after]
 
 
 def test_describe_transactions_leaves_out_hidden_topics() -> None:

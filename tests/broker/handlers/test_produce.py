@@ -112,6 +112,15 @@ def test_invalid_batches_are_refused_and_not_stored(world: World, batch: bytes |
     assert world.cluster.topics["t"].partitions[0].log.end_offset == 0
 
 
+def test_invalid_timestamps_are_refused_with_kafkas_message() -> None:
+    world = World()
+    world.cluster.create_topic("t", 1, configs={"message.timestamp.before.max.ms": "1000"})
+    old = build_batch([Record(0, START_MS - 2000, None, b"x", [])])
+    answer = ask(world, produce_request("t", bytes(old)))
+    assert (answer.error_code, len(answer.record_errors)) == (ErrorCode.INVALID_TIMESTAMP, 1)
+    assert answer.error_message == "One or more records have been rejected due to invalid timestamp"
+
+
 def test_incomplete_second_batch_is_ignored(world: World) -> None:
     batch = a_batch(b"x")
     assert ask(world, produce_request("t", batch + batch[:40])).error_code == 0

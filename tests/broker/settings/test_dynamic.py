@@ -25,6 +25,8 @@ THREADS = "Dynamic thread count update validation failed for"
         ({"listener.name.a.max.connections": "x"}, True, "Invalid value x for configuration max.connections: Not a number of type INT"),
         ({"num.io.threads": "17"}, True, f"{THREADS} num.io.threads=17, value should not be greater than double the current value 8"),
         ({"num.io.threads": "3"}, False, f"{THREADS} num.io.threads=3, value should be at least half the current value 8"),
+        ({"log.cleaner.threads": "3"}, True, "Log cleaner threads cannot be increased to more than double the current value 1"),
+        ({"log.cleaner.threads": "0"}, True, "Log cleaner threads should be at least 1"),
         (
             {"principal.builder.class": "x.Y"},
             False,
@@ -49,9 +51,17 @@ def test_validate_broker_configs_raises_as_kafka(overrides: dict[str, str], clus
         ({"message.max.bytes": "100000", "foo.bar": "3"}, True),
         ({"listener.name.a.ssl.keystore.type": "JKS", "ssl.client.auth": "none"}, False),
         ({"listener.name.a.max.connections": "5", "listener.name.a.num.network.threads": "4"}, True),
+        ({"log.cleaner.threads": "2"}, True),
         ({"num.io.threads": "16", "background.threads": "5"}, True),
         ({"listeners": "PLAINTEXT://127.0.0.1:9092"}, False),
     ],
 )
 def test_validate_broker_configs_allowed_change_passes(overrides: dict[str, str], cluster_wide: bool) -> None:
     validate_broker_configs(overrides, CURRENT, cluster_wide=cluster_wide)
+
+
+def test_cleaner_threads_are_not_reduced_to_less_than_half() -> None:
+    current = BrokerConfig({"log.cleaner.threads": "8"})
+    validate_broker_configs({"log.cleaner.threads": "4"}, current, cluster_wide=True)
+    with pytest.raises(InvalidConfig, match="cannot be reduced to less than half the current value 8"):
+        validate_broker_configs({"log.cleaner.threads": "3"}, current, cluster_wide=True)

@@ -21,8 +21,8 @@ PYTHON_TYPES = {ConfigType.BOOLEAN: bool, ConfigType.DOUBLE: float, ConfigType.L
 
 def test_rows_have_same_counts_as_kafka() -> None:
     shown = [setting for setting in SETTINGS if not setting.internal]
-    # DescribeConfigs of Apache Kafka 4.3.1 returns 340 + 33 + 17; inter.broker.protocol.version is added for user interfaces.
-    assert sum(setting.scope is ConfigResourceType.BROKER for setting in shown) == 340 + 1
+    # DescribeConfigs of Apache Kafka 4.3.1 returns 340 + 33 + 17.
+    assert sum(setting.scope is ConfigResourceType.BROKER for setting in shown) == 340
     assert sum(setting.scope is ConfigResourceType.TOPIC for setting in shown) == 33
     assert sum(setting.scope is ConfigResourceType.GROUP for setting in shown) == 17
     assert len({(setting.scope, setting.name) for setting in SETTINGS}) == len(SETTINGS)

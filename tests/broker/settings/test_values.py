@@ -56,7 +56,7 @@ def test_broker_config_describe_returns_entries() -> None:
     nothing = one(config.describe(["log.retention.ms"]))
     assert (nothing.value, nothing.source, nothing.synonyms) == (None, DEFAULT, [])
     assert config.describe(["nope"]) == []
-    assert len(config.describe()) == len(config.describe([])) == 341
+    assert len(config.describe()) == len(config.describe([])) == 340
 
 
 def test_broker_config_describe_hides_secrets_and_unknown() -> None:

@@ -191,16 +191,59 @@ def test_certificate_of_another_server_is_refused(name: str, addresses: tuple[st
     contexts_of(world).check(broker, broker.config.altered(own=changes, cluster_wide={}))
 
 
-def test_client_cannot_name_another_file(tmp_path: Path) -> None:
-    location = written(tmp_path / "store.p12", ISSUED.pkcs12(PASSWORD))
-    named = {"ssl.keystore.type": "PKCS12", "ssl.keystore.location": location, "ssl.keystore.password": PASSWORD}
-    world = world_of(prefixed(named))
+def named_store(path: Path, name: str = "localhost") -> dict[str, str]:
+    """Returns the settings of a listener's new key store in a file."""
+    location = written(path, certificate(name, ("localhost", "127.0.0.1")).pkcs12(PASSWORD))
+    return prefixed({"ssl.keystore.type": "PKCS12", "ssl.keystore.location": location, "ssl.keystore.password": PASSWORD})
+
+
+def check_of(world: World, changes: dict[str, str]) -> None:
+    """Checks changes of a world whose listeners are in use, as a request of a client does."""
+    broker = world.cluster.brokers[1]
+    contexts_of(world).check(broker, broker.config.altered(own=changes, cluster_wide={}))
+
+
+def test_location_may_name_another_file_in_its_folder(tmp_path: Path) -> None:
+    world = world_of(named_store(tmp_path / "store.p12"))
     contexts, broker = contexts_of(world), world.cluster.brokers[1]
-    contexts.check(broker, broker.config.altered(own=prefixed(named), cluster_wide={}))
-    for name in ("ssl.keystore.location", "ssl.truststore.location"):
-        changes = prefixed({name: written(tmp_path / "other.p12", ISSUED.pkcs12(PASSWORD))})
-        with pytest.raises(InvalidConfig, match=f"{name} cannot name another file while the broker runs"):
-            contexts.check(broker, broker.config.altered(own=changes, cluster_wide={}))
+    before = current(world, contexts)
+    changes = named_store(tmp_path / "renewed.p12")
+    contexts.check(broker, broker.config.altered(own=changes, cluster_wide={}))
+    world.cluster.alter_brokers(broker, changes)
+    assert current(world, contexts) is not before
+
+
+def test_location_of_an_unsuitable_store_is_refused(tmp_path: Path) -> None:
+    world = world_of(named_store(tmp_path / "store.p12"))
+    with pytest.raises(InvalidConfig, match="Keystore DistinguishedName does not match"):
+        check_of(world, named_store(tmp_path / "other.p12", "other"))
+    damaged = prefixed({"ssl.keystore.location": written(tmp_path / "damaged.p12", b"no store")})
+    with pytest.raises(InvalidConfig, match="listener SSL"):
+        check_of(world, damaged)
+    with pytest.raises(InvalidConfig, match=r"cannot read ssl.keystore.location"):
+        check_of(world, prefixed({"ssl.keystore.location": str(tmp_path / "none.p12")}))
+
+
+def test_client_cannot_name_a_file_of_another_folder(tmp_path: Path) -> None:
+    (tmp_path / "stores").mkdir()
+    world = world_of(named_store(tmp_path / "stores/store.p12"))
+    elsewhere = written(tmp_path / "other.p12", ISSUED.pkcs12(PASSWORD))
+    (tmp_path / "stores/link.p12").symlink_to(elsewhere)
+    (tmp_path / "stores/loop.p12").symlink_to(tmp_path / "stores/loop.p12")
+    places = (elsewhere, "stores/../other.p12", "stores/link.p12", "stores/loop.p12", "stores/a\0b", "stores/" + "a" * 5000, "stores/..")
+    for place in places:
+        with pytest.raises(InvalidConfig):
+            check_of(world, prefixed({"ssl.keystore.location": str(tmp_path / place)}))
+    for place in places[:3]:
+        with pytest.raises(InvalidConfig, match=r"ssl.keystore.location can only name another file in the folder of the present one"):
+            check_of(world, prefixed({"ssl.keystore.location": str(tmp_path / place)}))
+
+
+def test_client_cannot_add_a_store(tmp_path: Path) -> None:
+    world = world_of(named_store(tmp_path / "store.p12"))
+    changes = prefixed({"ssl.truststore.location": written(tmp_path / "other.p12", ISSUED.pkcs12(PASSWORD))})
+    with pytest.raises(InvalidConfig, match=r"ssl.truststore.location cannot be added while the broker runs"):
+        check_of(world, changes)
 
 
 def test_file_that_was_damaged_leaves_the_former_certificate(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

@@ -75,10 +75,10 @@ def _list_offsets(version: int) -> Iterator[Case]:
     yield from (case(f"epoch.{epoch}", (FULL.name, [at(-1, epoch=epoch)])) for epoch in (-2, 0, 1))
     yield from (case(f"replica.{replica}", (FULL.name, [at(-1)]), replica=replica) for replica in (-2, -3))
     for replica in (-1, -2, 2):
-        topic = Topic(f"offsets.list.v{version}.follower.{replica}", replicas=((1, 2),))
-        requested = [ListOffsetsTopic(name=topic.name, partitions=[at(-1)])]
+        followed = Topic(f"offsets.list.v{version}.follower.{replica}", replicas=((1, 2),))
+        requested = [ListOffsetsTopic(name=followed.name, partitions=[at(-1)])]
         asked = Send(LIST_OFFSETS, version, ListOffsetsRequest(replica_id=replica, topics=requested), node=2)
-        yield Case(topic.name, (topic,), (produce(topic.name, BATCHES[1]), asked))
+        yield Case(followed.name, (followed,), (produce(followed.name, BATCHES[1]), asked))
 
 
 def _epochs(version: int) -> Iterator[Case]:

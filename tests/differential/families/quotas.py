@@ -77,14 +77,16 @@ def _altered() -> Iterator[Case]:
     for kind in ("user", "client-id"):
         entity = ((kind, f"quotas.all.{kind}"),)
         yield Case(f"quotas.all.{kind}", (), (alter((entity, [op(key, 7.0) for key in RATES])), describe((kind, EXACT, entity[0][1]))))
-    for name, *alterations in (
-        ("at-once", [RATES[0], RATES[1], RATES[2]]),
-        ("at-once-backwards", [RATES[2], RATES[1], RATES[0]]),
-        ("one-by-one", [RATES[0]], [RATES[2]], [RATES[1]]),
-        ("one-by-one-backwards", [RATES[2]], [RATES[1]], [RATES[0]]),
-        ("all", [*RATES]),
-        ("all-one-by-one", *([rate] for rate in RATES)),
-    ):
+    first, second, third = RATES[:3]
+    orders: dict[str, list[list[str]]] = {
+        "at-once": [[first, second, third]],
+        "at-once-backwards": [[third, second, first]],
+        "one-by-one": [[first], [third], [second]],
+        "one-by-one-backwards": [[third], [second], [first]],
+        "all": [[*RATES]],
+        "all-one-by-one": [[rate] for rate in RATES],
+    }
+    for name, alterations in orders.items():
         entity = (("user", f"quotas.order.{name}"),)
         shown = describe(("user", EXACT, entity[0][1]), in_order=True)
         sent = [alter((entity, [op(key, 7.0) for key in keys])) for keys in alterations]

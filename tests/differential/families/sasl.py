@@ -95,7 +95,7 @@ def users() -> Iterator[Step]:
 
 def _alterations() -> Iterator[Case]:
     """A user that occurs several times in a request, in which its first invalid change decides."""
-    good, few, many = (lambda user, n=n: upsertion(user, 1, "secret", n) for n in (4096, 4095, 16385))
+    good, few, many = 4096, 4095, 16385  # iterations
     for name, deleted, upserted in (
         ("twice", (), (good, good)),
         ("thrice", (), (good, good, good)),
@@ -109,11 +109,13 @@ def _alterations() -> Iterator[Case]:
     ):
         for exists in (False, True):
             user = f"sasl.alter.{name}.{exists}"
-            before = [_altered((), (good(user),))] if exists else []
+            before = [_altered((), (upsertion(user, 1, "secret", good),))] if exists else []
             deletions = [ScramCredentialDeletion(name=user, mechanism=mechanism) for mechanism in deleted]
             request = DescribeUserScramCredentialsRequest(users=[UserName(name=user)])
             shown = Send(DESCRIBE_USER_SCRAM_CREDENTIALS, 0, request)
-            yield Case(user, (), (*before, _altered(deletions, [make(user) for make in upserted]), shown))
+            yield Case(
+                user, (), (*before, _altered(deletions, [upsertion(user, 1, "secret", iterations) for iterations in upserted]), shown)
+            )
 
 
 def _altered(deletions: Sequence[ScramCredentialDeletion], upsertions: Sequence[ScramCredentialUpsertion]) -> Send:
