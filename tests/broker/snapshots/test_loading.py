@@ -71,7 +71,7 @@ def test_loaded_config_with_changed_settings_keeps_the_others() -> None:
 
 
 def test_loaded_config_keeps_unknown_settings_of_the_state_but_refuses_new_ones() -> None:
-    state, nodes = saved(**cast("Any", {"num.partition": "3"}))
+    state, nodes = saved(2, **{"num.partition": "3"})
     assert loaded_config(state, [{}, {}], trust=True).nodes == nodes
     with pytest.raises(InvalidConfig, match=r"unknown setting num\.io\.thread;"):
         loaded_config(state, [{"num.io.thread": "1"}, {}], trust=True)

@@ -24,7 +24,13 @@ def test_heartbeats_and_empty_fetches_are_background() -> None:
         ("Fetch without records", True),
         ("Fetch v11 orders-1", False),
     ]
-    assert [step.result for step in steps] == ["orders-0 at offset 1", "", "✗ REBALANCE_IN_PROGRESS", "", "orders-1: 1 record from offset 0"]
+    assert [step.result for step in steps] == [
+        "orders-0 at offset 1",
+        "",
+        "✗ REBALANCE_IN_PROGRESS",
+        "",
+        "orders-1: 1 record from offset 0",
+    ]
 
 
 def test_clients_and_nodes_are_named() -> None:
