@@ -1,4 +1,5 @@
-// A leader crashes before its follower has copied an order. The test proves that the producer sends the order to the next leader again.
+// A leader crashes before its follower has copied an order. The test proves that
+// the producer sends the order to the next leader again.
 package recipes
 
 import (
@@ -11,12 +12,15 @@ import (
 )
 
 func durableProducer() (*kgo.Client, error) {
-	return kgo.NewClient(kgo.SeedBrokers(strings.Split(os.Getenv("BOOTSTRAP_SERVERS"), ",")...), kgo.RequiredAcks(kgo.AllISRAcks()))
+	servers := strings.Split(os.Getenv("BOOTSTRAP_SERVERS"), ",")
+	durable := kgo.RequiredAcks(kgo.AllISRAcks())
+	return kgo.NewClient(kgo.SeedBrokers(servers...), durable)
 }
 
 func TestBrokerDown(t *testing.T) {
 	ctl := func(command string) string {
-		output, err := exec.Command("odradek", strings.Fields("ctl "+command)...).CombinedOutput()
+		arguments := strings.Fields("ctl " + command)
+		output, err := exec.Command("odradek", arguments...).CombinedOutput()
 		if err != nil {
 			t.Fatalf("%s: %s", command, output)
 		}
@@ -29,12 +33,15 @@ func TestBrokerDown(t *testing.T) {
 	producer, _ := durableProducer()
 	defer producer.Close()
 	sent := make(chan error, 1)
-	producer.Produce(t.Context(), &kgo.Record{Topic: "orders", Value: []byte("order-1")}, func(_ *kgo.Record, err error) { sent <- err })
+	order := &kgo.Record{Topic: "orders", Value: []byte("order-1")}
+	acknowledge := func(_ *kgo.Record, err error) { sent <- err }
+	producer.Produce(t.Context(), order, acknowledge)
 	for !strings.Contains(ctl("record list orders"), "order-1") {
 	}
 	ctl("node stop 1 --no-graceful")
 	ctl("clock advance 9s") // broker.session.timeout.ms: node 2 becomes leader
-	if err := <-sent; err != nil || !strings.Contains(ctl("record list orders"), "order-1") {
+	err := <-sent
+	if err != nil || !strings.Contains(ctl("record list orders"), "order-1") {
 		t.Fatal("the order is lost:", err)
 	}
 }

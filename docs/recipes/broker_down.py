@@ -1,7 +1,8 @@
-"""The leader of a partition crashes while an order is sent to it, before its follower has copied the order.
+"""The leader of a partition crashes before its follower has copied an order.
 
-With `acks=1` the order would be acknowledged and then lost with its leader. The test proves that this producer waits for all replicas and
-sends the order to the next leader again.
+With `acks=1` the order would be acknowledged and then lost with its leader. The
+test proves that this producer waits for all replicas and sends the order to the
+next leader again.
 """
 
 import asyncio
@@ -9,15 +10,21 @@ import asyncio
 from aiokafka import AIOKafkaProducer
 
 
-def shop_producer(bootstrap_servers):
-    return AIOKafkaProducer(bootstrap_servers=bootstrap_servers, acks="all", enable_idempotence=True)
+def shop_producer(servers):
+    durable = {"acks": "all", "enable_idempotence": True}
+    return AIOKafkaProducer(bootstrap_servers=servers, **durable)
 
 
 def test_order_survives_the_crash_of_its_leader(make_kafka_cluster):
-    cluster = make_kafka_cluster(nodes=2, topics={"orders": {"partitions": 1, "replication_factor": 2}})
+    replicated = {"partitions": 1, "replication_factor": 2}
+    cluster = make_kafka_cluster(nodes=2, topics={"orders": replicated})
 
     def partition():
-        return next(topic.partitions[0] for topic in cluster.topics() if topic.name == "orders")
+        topics = {topic.name: topic for topic in cluster.topics()}
+        return topics["orders"].partitions[0]
+
+    def second_order_is_stored():
+        return partition().end_offset == 2
 
     async def crash_while_sending():
         async with shop_producer(cluster.bootstrap_servers) as producer:
@@ -26,10 +33,11 @@ def test_order_survives_the_crash_of_its_leader(make_kafka_cluster):
             (follower,) = {1, 2} - {leader}
             cluster.lag("orders", 0, follower)
             sending = await producer.send("orders", b"order 2")
-            await asyncio.to_thread(cluster.wait_until, lambda: partition().end_offset == 2)
+            await asyncio.to_thread(cluster.wait_until, second_order_is_stored)
             cluster.stop_node(leader, graceful=False)
-            cluster.clock.advance("9s")  # broker.session.timeout.ms: the follower becomes leader
+            cluster.clock.advance("9s")  # broker.session.timeout.ms: a new leader
             await asyncio.wait_for(sending, timeout=30)
 
     asyncio.run(crash_while_sending())
-    assert [record.value for record in cluster.records("orders")] == [b"order 1", b"order 2"]
+    orders = [record.value for record in cluster.records("orders")]
+    assert orders == [b"order 1", b"order 2"]

@@ -1,7 +1,8 @@
 """A consumer crashes while it charges an order.
 
-The group gives the order to another consumer when the session of the crashed one has expired, but only if the order was not committed
-before. The test proves that this application commits an order after it is charged, so that no order is lost.
+The group gives the order to another consumer when the session of the crashed one
+has expired, but only if the order was not committed before. The test proves that
+this application commits an order after it is charged, so that no order is lost.
 """
 
 from contextlib import closing
@@ -16,14 +17,17 @@ def charge_next_order(consumer, charge):
     consumer.commit(order, asynchronous=False)
 
 
-def start_consumer(bootstrap_servers, topic, client_id):
-    settings = {"bootstrap.servers": bootstrap_servers, "client.id": client_id, "group.id": topic, "log_level": 0}
-    consumer = Consumer({**settings, "auto.offset.reset": "earliest", "enable.auto.commit": False})
+def start_consumer(servers, topic, client_id):
+    client = {"bootstrap.servers": servers, "client.id": client_id, "log_level": 0}
+    group = {"group.id": topic, "auto.offset.reset": "earliest"}
+    consumer = Consumer({**client, **group, "enable.auto.commit": False})
     consumer.subscribe([topic])
     return closing(consumer)
 
 
-def test_order_of_a_crashed_consumer_is_delivered_again(kafka_cluster, kafka_topic, kafka_faults, kafka_clock):
+def test_order_of_a_crashed_consumer_is_delivered_again(
+    kafka_cluster, kafka_topic, kafka_faults, kafka_clock
+):
     def crash(order):
         raise SystemExit(f"crashed with {order}")
 
@@ -33,7 +37,8 @@ def test_order_of_a_crashed_consumer_is_delivered_again(kafka_cluster, kafka_top
         charge_next_order(first, charged.append)
         with pytest.raises(SystemExit):
             charge_next_order(first, crash)
-        kafka_faults.add(client_id="first", drop=True, close="rst")  # the cluster hears no more of the first consumer
+        # The cluster hears no more of the first consumer.
+        kafka_faults.add(client_id="first", drop=True, close="rst")
         kafka_clock.advance("45s")  # session.timeout.ms
         with start_consumer(*place, "second") as second:
             charge_next_order(second, charged.append)

@@ -1,5 +1,6 @@
-// A record is stored, but its acknowledgement is lost, so that the producer sends the record again. The test proves that the producer is
-// idempotent, which is franz-go's default: otherwise the record would be stored twice.
+// A record is stored, but its acknowledgement is lost, so that the producer sends
+// it again. The test proves that the producer is idempotent, which is franz-go's
+// default: otherwise the record would be stored twice.
 package recipes
 
 import (
@@ -12,12 +13,14 @@ import (
 )
 
 func idempotentProducer() (*kgo.Client, error) {
-	return kgo.NewClient(kgo.SeedBrokers(strings.Split(os.Getenv("BOOTSTRAP_SERVERS"), ",")...))
+	servers := strings.Split(os.Getenv("BOOTSTRAP_SERVERS"), ",")
+	return kgo.NewClient(kgo.SeedBrokers(servers...))
 }
 
 func TestLostAcks(t *testing.T) {
 	ctl := func(command string) string {
-		output, err := exec.Command("odradek", strings.Fields("ctl "+command)...).CombinedOutput()
+		arguments := strings.Fields("ctl " + command)
+		output, err := exec.Command("odradek", arguments...).CombinedOutput()
 		if err != nil {
 			t.Fatalf("%s: %s", command, output)
 		}
@@ -31,10 +34,12 @@ func TestLostAcks(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer producer.Close()
-	if err := producer.ProduceSync(t.Context(), &kgo.Record{Topic: "orders", Value: []byte("order-1")}).FirstErr(); err != nil {
+	order := &kgo.Record{Topic: "orders", Value: []byte("order-1")}
+	if err := producer.ProduceSync(t.Context(), order).FirstErr(); err != nil {
 		t.Fatal(err)
 	}
-	if records := ctl("record list orders"); strings.Count(records, "order-1") != 1 {
+	records := ctl("record list orders")
+	if strings.Count(records, "order-1") != 1 {
 		t.Fatal(records)
 	}
 }

@@ -8,13 +8,17 @@ import org.apache.kafka.common.serialization.StringSerializer;
 import org.junit.jupiter.api.Test;
 
 /**
- * A record is stored, but its acknowledgement is lost, so that the producer sends the record again. The test proves that the producer of this
- * shop is idempotent: without idempotence the record would be stored twice.
+ * A record is stored, but its acknowledgement is lost, so that the producer sends
+ * it again. The test proves that the producer of this shop is idempotent: without
+ * idempotence the record would be stored twice.
  */
 class LostAcksTest {
     private static KafkaProducer<String, String> shopProducer() {
-        Map<String, Object> settings = Map.of("bootstrap.servers", System.getenv("BOOTSTRAP_SERVERS"), "enable.idempotence", true);
-        return new KafkaProducer<>(settings, new StringSerializer(), new StringSerializer());
+        var servers = System.getenv("BOOTSTRAP_SERVERS");
+        Map<String, Object> settings = Map.of(
+            "bootstrap.servers", servers, "enable.idempotence", true);
+        var serializer = new StringSerializer();
+        return new KafkaProducer<>(settings, serializer, serializer);
     }
 
     @Test
@@ -30,7 +34,8 @@ class LostAcksTest {
     }
 
     private static String ctl(String command) throws Exception {
-        Process process = new ProcessBuilder(("odradek ctl " + command).split(" ")).redirectErrorStream(true).start();
+        var builder = new ProcessBuilder(("odradek ctl " + command).split(" "));
+        Process process = builder.redirectErrorStream(true).start();
         String output = new String(process.getInputStream().readAllBytes());
         assertEquals(0, process.waitFor(), output);
         return output;

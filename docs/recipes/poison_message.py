@@ -1,7 +1,9 @@
-"""A message that cannot be parsed blocks its partition: the service fails, starts again, and gets the same message.
+"""A message that cannot be parsed blocks its partition.
 
-The test proves that such a message goes to a dead letter topic with its offset, and that the message after it is handled. It also proves
-that a message which the dead letter topic refuses is not committed, because it would be lost: the restarted service gets it again.
+The service fails, starts again, and gets the same message. The test proves that
+such a message goes to a dead letter topic with its offset, and that the next one is
+handled. A message which the dead letter topic refuses would be lost if it were
+committed. The test proves that it is not: the restarted service gets it again.
 """
 
 import json
@@ -13,24 +15,32 @@ from kafka import KafkaConsumer, KafkaProducer
 from kafka.errors import PolicyViolationError
 
 
-def serve(bootstrap_servers, topic, handle, messages):
-    settings = {"group_id": topic, "auto_offset_reset": "earliest", "enable_auto_commit": False, "consumer_timeout_ms": 10_000}
-    consumer = KafkaConsumer(topic, bootstrap_servers=bootstrap_servers, **settings)
-    with closing(consumer), closing(KafkaProducer(bootstrap_servers=bootstrap_servers)) as producer:
+def serve(servers, topic, handle, messages):
+    group = {"group_id": topic, "auto_offset_reset": "earliest"}
+    reading = {"enable_auto_commit": False, "consumer_timeout_ms": 10_000}
+    consumer = KafkaConsumer(topic, bootstrap_servers=servers, **group, **reading)
+    producer = KafkaProducer(bootstrap_servers=servers)
+    with closing(consumer), closing(producer):
         for message in islice(consumer, messages):
             try:
                 handle(json.loads(message.value))
             except ValueError:
-                sent = producer.send(f"{topic}.dead", message.value, headers=[("offset", b"%d" % message.offset)])
-                sent.get(timeout=10)  # raises the error of a dead letter that is not stored
+                offset = ("offset", str(message.offset).encode())
+                sent = producer.send(
+                    f"{topic}.dead", message.value, headers=[offset]
+                )
+                sent.get(timeout=10)  # raises the error of a refused dead letter
             consumer.commit()
 
 
-def test_poison_message_becomes_a_dead_letter(kafka_cluster, kafka_topic, kafka_faults):
+def test_poison_message_becomes_a_dead_letter(
+    kafka_cluster, kafka_topic, kafka_faults
+):
     handled = []
     service = kafka_cluster.bootstrap_servers, kafka_topic, handled.append
     kafka_cluster.produce(kafka_topic, ["poison", '{"order": 1}'])
-    with kafka_faults.add(api="Produce", error="POLICY_VIOLATION"), pytest.raises(PolicyViolationError):
+    refusal = kafka_faults.add(api="Produce", error="POLICY_VIOLATION")
+    with refusal, pytest.raises(PolicyViolationError):
         serve(*service, messages=2)
     serve(*service, messages=2)
     assert handled == [{"order": 1}]

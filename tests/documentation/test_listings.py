@@ -37,8 +37,13 @@ OUTPUTS = ("text", SEED_DATA)
 
 MOST_COLUMNS = 84
 """The width of the site's text in characters of its code."""
-INCLUDED = sorted(path for path in (ROOT / "examples" / "services").rglob("*.*") if path.suffix in (".go", ".java", ".mjs", ".xml"))
-"""The files of examples/services/, which docs/testing-a-service.md includes. Recipes have a limit of lines instead."""
+INCLUDED = sorted(
+    path
+    for folder in ("docs/recipes", "examples/services")
+    for path in (ROOT / folder).rglob("*.*")
+    if path.suffix in (".go", ".java", ".mjs", ".py", ".xml")
+)
+"""The files that docs/recipes/index.md and docs/testing-a-service.md include."""
 
 
 def code_of(listing: Listing) -> list[str]:

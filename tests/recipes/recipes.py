@@ -26,9 +26,12 @@ IN_JAVA_AND_GO = ("broker_down", "consumer_crash", "lost_acks")
 
 # For each recipe, a part of its application, and what replaces it in an application that makes the mistake.
 PROTECTIONS = {
-    "broker_down.py": ('acks="all", enable_idempotence=True', "acks=1"),
+    "broker_down.py": ('"acks": "all", "enable_idempotence": True', '"acks": 1'),
     "broker_down.java": ('"acks", "all"', '"acks", "1"'),
-    "broker_down.go": ("kgo.RequiredAcks(kgo.AllISRAcks())", "kgo.RequiredAcks(kgo.LeaderAck()), kgo.DisableIdempotentWrite()"),
+    "broker_down.go": (
+        "kgo.AllISRAcks())\n\treturn kgo.NewClient(",
+        "kgo.LeaderAck())\n\treturn kgo.NewClient(kgo.DisableIdempotentWrite(), ",
+    ),
     "consumer_crash.py": (
         "    charge(order.value())\n    consumer.commit(order, asynchronous=False)\n",
         "    consumer.commit(order, asynchronous=False)\n    charge(order.value())\n",
@@ -42,14 +45,17 @@ PROTECTIONS = {
     "exactly_once.py": ("transactional_id=orders,", "transactional_id=client_id,"),
     "lost_acks.py": ('"enable.idempotence": True', '"enable.idempotence": False'),
     "lost_acks.java": ('"enable.idempotence", true', '"enable.idempotence", false'),
-    "lost_acks.go": ('",")...))', '",")...), kgo.DisableIdempotentWrite())'),
-    "offset_reset.py": ("auto_offset_reset=policy", 'auto_offset_reset="earliest"'),
+    "lost_acks.go": ("SeedBrokers(servers...)", "SeedBrokers(servers...), kgo.DisableIdempotentWrite()"),
+    "offset_reset.py": ('"auto_offset_reset": policy', '"auto_offset_reset": "earliest"'),
     "poison_message.py": ("sent.get(timeout=10)", "sent.is_done"),
     "rebalance.py": (", on_revoke=commit_finished", ""),
     "retention_expiry.py": ("first_offsets[partition] - committed", "0"),
     "secured_client.py": ('"log_level": 0', '"log_level": 0, "enable.ssl.certificate.verification": False'),
-    "slow_broker.py": ("request_timeout_ms=500, delivery_timeout_ms=3000", "request_timeout_ms=3000, delivery_timeout_ms=3000"),
-    "spark_streaming.py": ("checkpointLocation=checkpoint", 'checkpointLocation=f"{checkpoint}/{id(orders)}"'),
+    "slow_broker.py": ('"request_timeout_ms": 500', '"request_timeout_ms": 3000'),
+    "spark_streaming.py": (
+        '"checkpointLocation": checkpoint',
+        '"checkpointLocation": f"{checkpoint}/{__import__(\'time\').monotonic_ns()}"',
+    ),
 }
 
 

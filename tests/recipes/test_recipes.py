@@ -15,7 +15,7 @@ from tests.recipes.projects import run_go, run_java, run_python
 from tests.recipes.recipes import FOLDER, IN_JAVA_AND_GO, IN_PYTHON, PROTECTIONS, SPARK
 from tests.spark.spark_process import spark_home
 
-MAX_LINES = 40
+MAX_LINES = 50
 TIME_LIMIT_S = 900
 FILES = sorted(PROTECTIONS)
 """The names of all recipes."""
@@ -29,15 +29,11 @@ pytestmark = pytest.mark.timeout(TIME_LIMIT_S)
 def test_folder_has_twelve_recipes_and_three_in_java_and_go() -> None:
     expected = {*(f"{stem}.py" for stem in IN_PYTHON), *(f"{stem}.{ending}" for stem in IN_JAVA_AND_GO for ending in ("java", "go"))}
     assert (len(IN_PYTHON), len(IN_JAVA_AND_GO)) == (12, 3)
-    assert (
-        {path.name for path in FOLDER.iterdir() if path.is_file() and path.name != "ruff.toml"}
-        == expected | {"index.md"}
-        == {*FILES, "index.md"}
-    )
+    assert {path.name for path in FOLDER.iterdir() if path.is_file()} == expected | {"index.md"} == {*FILES, "index.md"}
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_recipe_is_at_most_forty_lines_long(name: str) -> None:
+def test_recipe_is_at_most_fifty_lines_long(name: str) -> None:
     assert len((FOLDER / name).read_text().splitlines()) <= MAX_LINES
 
 
