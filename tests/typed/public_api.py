@@ -356,6 +356,7 @@ async def asynchronous_wire(given: AsyncCluster, kafka_wire: AsyncKafkaWire) -> 
     assert_type(await given.wire.since(mark), list[Exchange | Event])
     await given.wire.entries(mark)
     assert_type(await given.wire.diagram("mermaid"), str)
+    assert_type(await given.wire.story(), str)
     await given.start_capture("orders.pcapng")
     assert_type((await given.stop_capture()).error, str | None)
     assert_type(await kafka_wire.requests(api="Produce", since=kafka_wire.start), list[Exchange])

@@ -42,7 +42,7 @@ def test_list_of_commands_has_no_words_of_python(group: tuple[str, ...]) -> None
     assert not PYTHON.search(help_of(group))
 
 
-def test_help_of_other_commands_and_completions_has_no_words_of_python() -> None:
+def test_help_of_other_commands_has_no_words_of_python() -> None:
     parser = _parser()
     add_controls(parser)
     found = {each.prog: match[0] for each in parsers_in(parser) if (match := PYTHON.search(each.format_help()))}

@@ -31,7 +31,7 @@ def test_cluster_of_settings_for_zookeeper_has_listeners() -> None:
     assert cluster.nodes[0].properties["node.id"] == "1"
 
 
-def test_cluster_of_misspelt_setting_raises_unless_unknown_settings_are_ignored() -> None:
+def test_cluster_of_misspelt_setting_raises_unless_ignored() -> None:
     settings = ZOOKEEPER_ERA | {"num.partition": "3", "num.io.threads": "2"}
     with pytest.raises(InvalidConfig, match=r"unknown setting num\.partition"):
         cluster_of([settings])

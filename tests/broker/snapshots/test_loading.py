@@ -70,7 +70,7 @@ def test_loaded_config_with_changed_settings_keeps_the_others() -> None:
     assert (node.properties["num.partitions"], node.properties["log.retention.ms"], node.properties["broker.rack"]) == ("9", "5", "a")
 
 
-def test_loaded_config_keeps_unknown_settings_of_the_state_but_refuses_new_ones() -> None:
+def test_loaded_config_keeps_unknown_settings_of_the_state() -> None:
     state, nodes = saved(2, **{"num.partition": "3"})
     assert loaded_config(state, [{}, {}], trust=True).nodes == nodes
     with pytest.raises(InvalidConfig, match=r"unknown setting num\.io\.thread;"):

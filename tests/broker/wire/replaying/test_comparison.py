@@ -30,7 +30,7 @@ def test_differences_name_field_and_values() -> None:
     )
     assert compared(recorded, live, 4) == [
         "error_code: NONE was recorded, now NOT_COORDINATOR",
-        "groups: 1 items were recorded, now 2",
+        "groups: 1 item was recorded, now 2",
         "groups[0].group_state: 'Stable' was recorded, now 'Empty'",
     ]
     assert compared(recorded, live, 3)[2:] == []  # the version has no states
