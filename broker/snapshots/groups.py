@@ -125,14 +125,23 @@ def write_groups(groups: Groups) -> Plain:
 
 
 def unchanged_groups(former: Groups, restored: Groups) -> set[str]:
-    """Returns the ids of the restored groups whose state is the one that they had in the cluster before."""
+    """Returns the ids of the restored groups that have the epoch and the assignments that they had in the cluster before."""
     present = {group.group_id: group for group in former}
     return {
         group.group_id
         for group in restored
         if (other := present.get(group.group_id)) is not None
         and other.type == group.type
-        and _record_of(other).write(other) == _record_of(group).write(group)
+        and other.epoch == group.epoch
+        and _assignments(other) == _assignments(group)
+    }
+
+
+def _assignments(group: Group) -> dict[str, Any]:
+    """Returns what each member has: bytes in a classic group, partitions or tasks in others. Members of share groups have their topics."""
+    return {
+        each.member_id: next(getattr(each, name) for name in ("assignment", "assigned", "topics") if hasattr(each, name))
+        for each in group.members.values()
     }
 
 

@@ -144,7 +144,7 @@ def test_records_skipped_by_latest_are_explained(cluster: Cluster) -> None:
         reader.subscribe(["orders"])
         reader.poll(1)
         found = diagnosis(cluster, "records skipped by latest")
-        assert found.problem.startswith("3 records of orders-0 were skipped")
+        assert found.problem.startswith("the consumer skipped 3 records of orders-0")
         assert "auto.offset.reset" in found.settings
 
 

@@ -149,7 +149,7 @@ def test_fetch_prefers_its_rack_and_falls_back_to_leader() -> None:
             sources = []
             for number, fetched in enumerate(fetch(near, {partition: Span(0, len(rows))})):
                 assert int(fetched.batches.base_offsets[0]) == number * 10
-                sources.append(next(address for address in racks if address not in near._idle))
+                sources.append(next(address for address in (leader, follower) if address not in near._idle))
                 if number in (3, 6):
                     [cluster.stop_node, cluster.start_node][number // 6](int(racks[follower].removeprefix("rack")))
         assert sources[:4] == [follower] * 4

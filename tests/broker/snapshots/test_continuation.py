@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from random import Random
+from typing import Any
 
 import pytest
 
@@ -360,8 +361,8 @@ def test_group_that_was_created_again_fences_its_members(world: World, beat: Bea
     state, first = write_cluster(world.cluster), world.cluster.groups.get("g").epoch  # type: ignore[union-attr]
     cluster = back_to(world, empty)
     beat(cluster, 0)
-    other = next(iter(cluster.groups.get("g").members.values()))  # type: ignore[union-attr]
-    other.client_id = "another client"  # type: ignore[misc]
+    other: Any = next(iter(cluster.groups.get("g").members.values()))  # type: ignore[union-attr]
+    other.assigned = other.topics = frozenset({"another topic"})
     assert cluster.groups.get("g").epoch == first  # type: ignore[union-attr]
     assert beat(back_to(world, state), first) is ErrorCode.FENCED_MEMBER_EPOCH
 
