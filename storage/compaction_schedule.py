@@ -60,7 +60,7 @@ def next_due_ms(log: Log, segments: VirtualSegments, limits: CompactionLimits, c
     moments = {now_ms}
     for segment in closed_segments(log, segments, limits, cleaned_until):
         first = next(log.batches(max(segment.base_offset, start), segment.end_offset), None)
-        if first is not None:
+        if first is not None:  # pragma: no branch, because a closed segment after the start has batches
             moments.add(max_timestamp_of(first) + limits.max_lag_ms + 1)
         if limits.min_lag_ms > 0:
             moments.add(log.newest_timestamp(start, segment.end_offset) + limits.min_lag_ms)

@@ -6,9 +6,11 @@ import os
 import stat
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from odradek.protocol import regular_files
 from odradek.protocol.regular_files import check_regular, open_to_read, open_to_write, read_bounded, read_regular, replacing
 
 
@@ -103,3 +105,19 @@ def test_reading_more_than_the_limit_is_refused(read: Callable[[Path, int], byte
 def test_reading_a_device_without_end_is_bounded(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="more than 1000 bytes"):
         read_bounded(device(tmp_path / "zero", 5), 1000)
+
+
+@pytest.mark.parametrize("opened", [regular_files.open_to_write, regular_files.open_to_read])
+def test_file_replaced_before_it_is_opened_is_refused(opened: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(b"x")
+    monkeypatch.setattr(regular_files, "check_regular", lambda path: None)
+    monkeypatch.setattr(regular_files, "_check_existing", lambda path: None)
+
+    def refuse(mode: int, path: object) -> None:
+        raise OSError("not regular")
+
+    monkeypatch.setattr(regular_files, "_check", refuse)
+    with pytest.raises(OSError, match="not regular"):
+        opened(path)
+    assert path.read_bytes() == b"x"
