@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from .broker.controls.clock import AsyncClock, Clock
     from .broker.controls.fault_handles import AsyncFaultHandle, FaultHandle
     from .broker.controls.wire import AsyncWire, Wire
-    from .broker.handles import formats
-    from .broker.handles.assertions import assert_committed, assert_records, record
-    from .broker.handles.formats import Format
-    from .broker.handles.group import AsyncGroup, Group
-    from .broker.handles.topic import AsyncTopic, Topic, TopicRecord
+    from .broker.embedding import formats
+    from .broker.embedding.assertions import assert_committed, assert_records, record
+    from .broker.embedding.formats import Format
+    from .broker.embedding.group import AsyncGroup, Group
+    from .broker.embedding.topic import AsyncTopic, Topic, TopicRecord
     from .broker.wire.exchange import Event, Exchange
 
 __all__ = [
@@ -55,11 +55,11 @@ _MODULES = {
     "broker.controls.clock": ("AsyncClock", "Clock"),
     "broker.controls.fault_handles": ("AsyncFaultHandle", "FaultHandle"),
     "broker.controls.wire": ("AsyncWire", "Wire"),
-    "broker.embedded": ("AsyncCluster", "Cluster"),
-    "broker.handles.assertions": ("assert_committed", "assert_records", "record"),
-    "broker.handles.formats": ("Format",),
-    "broker.handles.group": ("AsyncGroup", "Group"),
-    "broker.handles.topic": ("AsyncTopic", "Topic", "TopicRecord"),
+    "broker.embedding.embedded": ("AsyncCluster", "Cluster"),
+    "broker.embedding.assertions": ("assert_committed", "assert_records", "record"),
+    "broker.embedding.formats": ("Format",),
+    "broker.embedding.group": ("AsyncGroup", "Group"),
+    "broker.embedding.topic": ("AsyncTopic", "Topic", "TopicRecord"),
     "broker.wire.exchange": ("Event", "Exchange"),
 }
 """The names of each module, which is imported on first use because Spark's workers need none of them."""
@@ -71,7 +71,7 @@ if not TYPE_CHECKING:  # type checkers would accept every name otherwise
         from importlib import import_module
 
         if name == "formats":
-            return import_module(".broker.handles.formats", __name__)
+            return import_module(".broker.embedding.formats", __name__)
         for module, names in _MODULES.items():
             if name in names:
                 return getattr(import_module(f".{module}", __name__), name)

@@ -19,9 +19,9 @@ from typing import NamedTuple
 import pyarrow as pa
 from kafka.record import MemoryRecords
 
-from odradek.protocol.compression import Compression
-from odradek.protocol.record_builder import build_batch
-from odradek.protocol.records import Record
+from odradek.protocol.batches.compression import Compression
+from odradek.protocol.batches.record_builder import build_batch
+from odradek.protocol.batches.records import Record
 from odradek.spark_sink.batches import Batches
 from odradek.spark_sink.decoder import COLUMN_TYPES, Decoder
 

@@ -11,12 +11,12 @@ import time
 import tracemalloc
 from collections.abc import Iterable
 
+from odradek.broker.api.parked import Parked
 from odradek.broker.cluster.state import ClusterState
-from odradek.broker.connection import Connection
-from odradek.broker.core import Core
+from odradek.broker.connections.connection import Connection
+from odradek.broker.connections.core import Core
 from odradek.broker.groups.consumer.group import ConsumerGroup
 from odradek.broker.groups.offsets import CommittedOffset
-from odradek.broker.parked import Parked
 from odradek.broker.scheduling.timers import Timers
 from odradek.broker.scheduling.turns import Turns
 from odradek.broker.settings.cluster_config import cluster_of

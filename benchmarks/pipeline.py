@@ -8,10 +8,10 @@ from random import Random
 from struct import pack
 from typing import Self
 
+from odradek.protocol.batches.record_builder import build_batch
+from odradek.protocol.batches.records import Record, read_header
 from odradek.protocol.frame import decode_response, encode_request
 from odradek.protocol.messages.produce import PRODUCE, PartitionProduceData, ProduceRequest, TopicProduceData
-from odradek.protocol.record_builder import build_batch
-from odradek.protocol.records import Record, read_header
 
 CONNECTIONS, IN_FLIGHT, BURSTS = 16, 5, 500
 TIMEOUT_S = 30

@@ -12,7 +12,7 @@ from contextlib import closing
 from struct import Struct
 from typing import Any
 
-from odradek.broker.groups.share.partitions.records import SharePartitionKey
+from odradek.broker.share_partitions.records import SharePartitionKey
 from odradek.protocol.frame import decode_response, encode_request
 from odradek.protocol.messages.find_coordinator import FIND_COORDINATOR, FindCoordinatorRequest
 from odradek.protocol.messages.initialize_share_group_state import (

@@ -20,7 +20,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple
 
-from odradek.protocol.compression import Compression
+from odradek.protocol.batches.compression import Compression
 from tests.spark.official_connector import both_sources
 from tests.spark.spark_process import SparkProcess
 

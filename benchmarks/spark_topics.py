@@ -10,9 +10,9 @@ from typing import NamedTuple
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 
-from odradek.protocol.compression import Compression
-from odradek.protocol.record_builder import build_batch
-from odradek.protocol.records import Record
+from odradek.protocol.batches.compression import Compression
+from odradek.protocol.batches.record_builder import build_batch
+from odradek.protocol.batches.records import Record
 
 from .brokers import Broker
 from .pipeline import Pipeline

@@ -27,8 +27,8 @@ html_theme = "furo"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_js_files = ["find.js"]
-html_logo = html_favicon = "../broker/control_listener/page/icon.svg"
-# The colours of the page in broker/control_listener/page/style.css.
+html_logo = html_favicon = "../broker/controls/http/page/icon.svg"
+# The colours of the page in broker/controls/http/page/style.css.
 html_theme_options = {
     "light_css_variables": {
         "color-brand-primary": "#1f6468",

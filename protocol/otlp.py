@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from struct import Struct
 from typing import NamedTuple, TypeAlias
 
-from .compression import Compression, InvalidCompression, decompress
+from .batches.compression import Compression, InvalidCompression, decompress
 
 Scalar: TypeAlias = str | int | float | bool
 Field: TypeAlias = "tuple[int, int | memoryview]"

@@ -7,10 +7,8 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from ..protocol.compression import Compression, InvalidCompression, decompress
-from ..protocol.frame import LENGTH
-from ..protocol.messages.fetch import AbortedTransaction
-from ..protocol.records import (
+from ..protocol.batches.compression import Compression, InvalidCompression, decompress
+from ..protocol.batches.records import (
     COMPRESSION_MASK,
     CONTROL_BIT,
     CRC_START,
@@ -24,6 +22,8 @@ from ..protocol.records import (
     InvalidRecords,
     RecordBatch,
 )
+from ..protocol.frame import LENGTH
+from ..protocol.messages.fetch import AbortedTransaction
 from .varint_columns import Bytes, Longs
 
 ENOUGH_BYTES = 16 << 20
@@ -96,7 +96,7 @@ class Batches(NamedTuple):
     def check_crcs(self) -> None:
         """Raises CorruptBatch when the bytes of a batch do not match its checksum."""
         # Imported here, so that the warning about a missing package is logged where checksums are computed: in Spark's workers.
-        from ..protocol.checksum import crc32c
+        from ..protocol.batches.checksum import crc32c
 
         columns = (self.positions, self.sizes, self.crcs, self.base_offsets)
         for position, size, crc, offset in zip(*(column.tolist() for column in columns), strict=True):

@@ -18,8 +18,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from ..protocol.batches.records import TIMESTAMP_TYPE_BIT, InvalidRecords
 from ..protocol.messages.fetch import AbortedTransaction
-from ..protocol.records import TIMESTAMP_TYPE_BIT, InvalidRecords
 from .batches import Batches, DecompressedBatches, decompress_all, visible
 from .record_boundaries import record_starts
 from .varint_columns import Bytes, Longs, read_varints

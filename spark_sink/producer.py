@@ -18,11 +18,11 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from ..protocol.compression import Compression, compress
+from ..protocol.batches.compression import Compression, compress
+from ..protocol.batches.records import HEADER, PREFIX_SIZE, BatchHeader, write_crc
 from ..protocol.errors import ErrorCode, KafkaError
 from ..protocol.messages.init_producer_id import INIT_PRODUCER_ID, InitProducerIdRequest
 from ..protocol.messages.produce import PRODUCE, PartitionProduceData, ProduceRequest, TopicProduceData
-from ..protocol.records import HEADER, PREFIX_SIZE, BatchHeader, write_crc
 from .client import ClientConfig, KafkaClient, RetryTimer, TopicPartition, broker_error
 from .connection import Address, Connection
 

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from ..protocol.records import InvalidRecords
+from ..protocol.batches.records import InvalidRecords
 from ..protocol.schema import ProtocolError
 from ..protocol.varints import uvarint_rest
 from .varint_columns import Bytes, Longs

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from pyspark.sql.types import BinaryType, DataType, IntegerType, StringType, StructType
 
-from ..protocol.compression import Compression
+from ..protocol.batches.compression import Compression
 from .client_options import BOOTSTRAP_SERVERS, client_config, names, warn_of_unknown
 from .error_conditions import KafkaCondition
 from .producer import ALL_REPLICAS, ProducerConfig

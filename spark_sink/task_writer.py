@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..protocol.records import HEADER
+from ..protocol.batches.records import HEADER
 from .client import TopicPartition
 from .encoder import BINARY, RecordColumns, RecordEncoder
 from .error_conditions import null_topic

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ..protocol.records import InvalidRecords
+from ..protocol.batches.records import InvalidRecords
 
 Bytes: TypeAlias = NDArray[np.uint8]
 Longs: TypeAlias = NDArray[np.int64]

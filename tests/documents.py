@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
-from odradek.broker.control_interface import documentation as controls
+from odradek.broker.controls.interface import documentation as controls
 from odradek.broker.handlers import HANDLERS
 from odradek.broker.settings import documentation as settings
 from odradek.protocol.messages import APIS
@@ -18,7 +18,7 @@ from tests.conformance import page as conformance
 
 ROOT = Path(__file__).parents[1]
 ARCHITECTURE = "ARCHITECTURE.md"
-SERVED_APIS, FAMILIES = "protocol/served_apis.py", "broker/handler_families.py"
+SERVED_APIS, FAMILIES = "protocol/served_apis.py", "broker/api/handler_families.py"
 ENTRIES = re.compile(r"^    \d+: .*,\n(?:    .*\n)*", re.MULTILINE)
 
 

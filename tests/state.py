@@ -18,10 +18,10 @@ from odradek.broker.cluster.log_levels import LogLevels
 from odradek.broker.cluster.metric_subscriptions import MetricSubscriptions
 from odradek.broker.cluster.state import ClusterState
 from odradek.broker.groups.settings import GroupSettings
-from odradek.broker.groups.share.partitions.states import ShareStates
 from odradek.broker.scheduling.timers import Timers
 from odradek.broker.security.authorizer import Authorizer
 from odradek.broker.settings.values import BrokerConfig, GroupConfig, TopicConfig
+from odradek.broker.share_partitions.states import ShareStates
 from odradek.broker.snapshots.timers import is_of_state
 from odradek.broker.topics.topic import Topic
 from odradek.storage.log import Log

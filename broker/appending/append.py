@@ -15,16 +15,16 @@ batch itself may change before that. `produce_shapes.py` starts at step 2, becau
 
 from __future__ import annotations
 
-from ...protocol.batch_validation import NotOneBatch, first_batch, only_batch, validate_batch
-from ...protocol.compression import Compression
+from ...protocol.batches.batch_validation import NotOneBatch, first_batch, only_batch, validate_batch
+from ...protocol.batches.checks import NO_TIMESTAMP
+from ...protocol.batches.compression import Compression
+from ...protocol.batches.records import COMPRESSION_MASK, TRANSACTIONAL_BIT, BatchHeader
 from ...protocol.errors import ErrorCode, KafkaError
 from ...protocol.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
-from ...protocol.record_checks import NO_TIMESTAMP
-from ...protocol.records import COMPRESSION_MASK, TRANSACTIONAL_BIT, BatchHeader
 from ...protocol.schema import ZERO_UUID
 from ...storage.producers import Appended, StaleProducerEpoch
-from ..context import Context
-from ..lookup import find_topic
+from ..api.context import Context
+from ..api.lookup import find_topic
 from ..security.acls import Operation
 from ..topics.partition import Partition
 from ..transactions.transaction import Producer, TopicPartition

@@ -3,7 +3,7 @@
 `validate_records` changes nothing in the batch. A batch is rebuilt only if the topic's `compression.type` differs from the batch's
 codec; in every other case its bytes are appended as they were received. `stamp` writes the timestamp that the topic requires.
 
-`check_records` (protocol/record_checks) reports the latest timestamp of all records but compares each one with bounds only on request,
+`check_records` (protocol/batches/checks) reports the latest timestamp of all records but compares each one with bounds only on request,
 because that is slower. In the usual case, in which only timestamps in the future are limited, `_checked` calls it without bounds first,
 and a second time with bounds only if the latest timestamp is too late or the records broke another rule.
 """
@@ -13,11 +13,11 @@ from __future__ import annotations
 from struct import Struct
 from typing import NamedTuple, TypeAlias
 
-from ...protocol.batch_validation import BatchTooLarge
-from ...protocol.compression import Compression, InvalidCompression, TooLong, decompress
-from ...protocol.record_builder import build_batch
-from ...protocol.record_checks import MAX_LONG, NO_TIMESTAMP, RecordRules, RejectedRecords, UnreadableRecords, check_records
-from ...protocol.records import (
+from ...protocol.batches.batch_validation import BatchTooLarge
+from ...protocol.batches.checks import MAX_LONG, NO_TIMESTAMP, RecordRules, RejectedRecords, UnreadableRecords, check_records
+from ...protocol.batches.compression import Compression, InvalidCompression, TooLong, decompress
+from ...protocol.batches.record_builder import build_batch
+from ...protocol.batches.records import (
     COMPRESSION_MASK,
     DECOMPRESSED_LIMIT,
     DELETE_HORIZON_BIT,

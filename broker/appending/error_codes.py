@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from ...protocol.batch_validation import NotOneBatch
+from ...protocol.batches.batch_validation import NotOneBatch
+from ...protocol.batches.checks import RejectedRecords
+from ...protocol.batches.records import BatchError, InvalidRecords
 from ...protocol.errors import ErrorCode, KafkaError
-from ...protocol.record_checks import RejectedRecords
-from ...protocol.records import BatchError, InvalidRecords
 from ...storage.producers import OutOfOrderSequence, StaleProducerEpoch, TransactionIsOpen
 from .transaction_check import NotInTransaction
 

@@ -7,12 +7,12 @@ lose is removed when they are appended, and `fetching/old_formats.py` returns me
 
 from __future__ import annotations
 
-from ...protocol.batch_validation import only_batch
-from ...protocol.compression import Compression
+from ...protocol.batches.batch_validation import only_batch
+from ...protocol.batches.compression import Compression
+from ...protocol.batches.message_sets import NO_TIMESTAMP, read_message_set
+from ...protocol.batches.record_builder import build_batch
+from ...protocol.batches.records import CREATE_TIME, LOG_APPEND_TIME, MAGIC_POSITION, BatchError, RecordBatch, first_batch_size, read_header
 from ...protocol.errors import ErrorCode, KafkaError
-from ...protocol.message_sets import NO_TIMESTAMP, read_message_set
-from ...protocol.record_builder import build_batch
-from ...protocol.records import CREATE_TIME, LOG_APPEND_TIME, MAGIC_POSITION, BatchError, RecordBatch, first_batch_size, read_header
 from ..releases.release import Release
 from .batch_checks import AppendRules, Validated
 

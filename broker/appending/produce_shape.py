@@ -12,16 +12,16 @@ from operator import itemgetter
 from struct import Struct
 from typing import Any, NamedTuple
 
+from ...protocol.batches.checks.scan import read_varint
+from ...protocol.batches.records import CRC_START, HEADER
 from ...protocol.frame import CLIENT_ID_POSITION
-from ...protocol.record_checks.scan import read_varint
-from ...protocol.records import CRC_START, HEADER
 from .batch_checks import AppendRules
 from .produce_target import Target
 
 FieldsOf = Callable[[tuple[Any, ...]], Any]
 """A function that returns some of the fields that were unpacked."""
 MOST_RECORDS = 9
-"""Batches of more records are checked as runs (`protocol/record_checks`)."""
+"""Batches of more records are checked as runs (`protocol/batches/checks`)."""
 _CRC, _COUNT = 17, 57  # positions in a batch, of the CRC and of the count of records
 NUMBERS = 10
 """The number of fields before the count of records."""

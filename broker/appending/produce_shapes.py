@@ -34,21 +34,21 @@ For any other difference, and for a batch that may have to be refused, `answer` 
 then decodes the request, and the handler decides. Therefore this module builds no error responses.
 
 `ClusterState.shortcut_allowed` switches all of this off for the connections of a cluster, from the next request on. It is False with an
-authorizer, because a permission may be withdrawn between two requests. With a gate (`broker/gate.py`), a connection uses its shortcut only
-for requests that the present gate has let pass before. `Connection._serve` decides both; all requests pass through it.
+authorizer, because a permission may be withdrawn between two requests. With a gate (`broker/api/gate.py`), a connection uses its shortcut
+only for requests that the present gate has let pass before. `Connection._serve` decides both; all requests pass through it.
 """
 
 from __future__ import annotations
 
 from struct import Struct
 
-from ...protocol import records
+from ...protocol.batches import records
+from ...protocol.batches.checks import MAX_LONG
+from ...protocol.batches.records import CRC_START
 from ...protocol.frame import CLIENT_ID_POSITION
 from ...protocol.messages.produce import ProduceRequest
-from ...protocol.record_checks import MAX_LONG
-from ...protocol.records import CRC_START
 from ...storage.producer_state import MAX_SEQUENCE
-from ..context import Context
+from ..api.context import Context
 from .batch_checks import AppendRules
 from .produce_shape import NUMBERS, FieldsOf, Shape, may_have_shape, shape_of, value_fits
 from .produce_target import Target, prefix_end

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from struct import Struct
 
+from ...protocol.batches.records import HEADER, TRANSACTIONAL_BIT
 from ...protocol.frame import CLIENT_ID_POSITION, encode_response, read_request_header
 from ...protocol.messages.produce import (
     PRODUCE,
@@ -24,11 +25,10 @@ from ...protocol.messages.produce import (
     TopicProduceData,
     TopicProduceResponse,
 )
-from ...protocol.records import HEADER, TRANSACTIONAL_BIT
 from ...protocol.schema import ProtocolError
 from ...protocol.varints import uvarint_rest
 from ...storage.producers import Appended
-from ..context import Context
+from ..api.context import Context
 from ..topics.partition import Partition
 from .append import ALL_REPLICAS, ATTRIBUTES_POSITION, append, one_batch
 from .error_codes import APPEND_REFUSALS

@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 from ...protocol.errors import ErrorCode
 from ...protocol.messages.produce import PartitionProduceResponse
-from ..context import Context
-from ..lookup import current_leader
+from ..api.context import Context
+from ..api.lookup import current_leader
 from ..scheduling.waiting import Wait
 from ..topics.partition import Partition
 

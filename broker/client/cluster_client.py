@@ -10,8 +10,8 @@ from ...protocol.errors import ErrorCode, KafkaError
 from ...protocol.messages.find_coordinator import FIND_COORDINATOR, FindCoordinatorRequest
 from ...protocol.messages.metadata import METADATA, MetadataRequest, MetadataRequestTopic
 from ...protocol.schema import Api, Message, ProtocolError
-from ..healthcheck import NotKafka, Refused
 from .connection import Address, Connection
+from .healthcheck import NotKafka, Refused
 
 if TYPE_CHECKING:
     from ...protocol.client_security.settings import ClientSecurity

@@ -16,7 +16,7 @@ from ...protocol.messages.offset_commit import OFFSET_COMMIT
 from ...protocol.messages.offset_fetch import OFFSET_FETCH
 from ...protocol.messages.produce import PRODUCE
 from ...protocol.schema import Api, Message, ProtocolError
-from ..healthcheck import secured
+from .healthcheck import secured
 
 if TYPE_CHECKING:
     from ...protocol.client_security.settings import ClientSecurity

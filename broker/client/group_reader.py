@@ -8,9 +8,9 @@ from contextlib import suppress
 from typing import Any
 from uuid import uuid4
 
+from ...protocol.batches.records import Record
 from ...protocol.errors import KafkaError
 from ...protocol.messages.consumer_group_heartbeat import CONSUMER_GROUP_HEARTBEAT, ConsumerGroupHeartbeatRequest, TopicPartitions
-from ...protocol.records import Record
 from .cluster_client import PAUSE_S, ClientError, ClusterClient, TopicPartition, check
 from .groups import commit, committed_offsets
 from .offsets import EARLIEST, LATEST, Offsets, list_offsets, of_topics

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from ...protocol.batches.record_builder import ABORT
+from ...protocol.batches.records import Record, RecordBatch, batches
 from ...protocol.errors import ErrorCode
 from ...protocol.messages.fetch import FETCH, FetchPartition, FetchRequest, FetchTopic
-from ...protocol.record_builder import ABORT
-from ...protocol.records import Record, RecordBatch, batches
 from .cluster_client import ClientError, ClusterClient, TopicPartition, check
 from .offsets import READ_COMMITTED, Offsets
 

@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import count
 from typing import Any, NamedTuple
 
-from ...protocol.compression import Compression
+from ...protocol.batches.compression import Compression
+from ...protocol.batches.record_builder import build_batch
+from ...protocol.batches.records import Record
 from ...protocol.messages.init_producer_id import INIT_PRODUCER_ID, InitProducerIdRequest
 from ...protocol.messages.produce import PRODUCE, PartitionProduceData, ProduceRequest, TopicProduceData
-from ...protocol.record_builder import build_batch
-from ...protocol.records import Record
 from ..kafka_quirks.murmur2 import partition_of
 from ..seed_data.entries import SeedRecord
 from .cluster_client import ClientError, ClusterClient, TopicPartition, check

@@ -19,8 +19,8 @@ from .log_dirs import LogDirs
 
 if TYPE_CHECKING:
     from ..groups.coordinator import Groups
-    from ..groups.share.partitions.share_partitions import SharePartitions
     from ..security.sasl_listener import SaslListener, SaslListeners
+    from ..share_partitions.share_partitions import SharePartitions
     from ..transactions.coordinator import Transactions
     from .state import ClusterState
 
@@ -88,7 +88,7 @@ class Broker:
     @cached_property
     def share_partitions(self) -> SharePartitions:
         """The share partitions and the share sessions of the node. Their modules are imported when they are first needed."""
-        from ..groups.share.partitions.share_partitions import SharePartitions
+        from ..share_partitions.share_partitions import SharePartitions
 
         return SharePartitions(self.node_id, self.config.integers["group.share.max.share.sessions"], self.cluster)
 

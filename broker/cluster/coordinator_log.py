@@ -16,7 +16,7 @@ from ..topics.replication import NO_LEADER
 from ..topics.topic import Topic
 
 if TYPE_CHECKING:
-    from ...protocol.coordinator_records import CoordinatorRecord
+    from ...protocol.stored.coordinator_records import CoordinatorRecord
     from ..transactions.transaction import Producer
 
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ..scheduling.slices import chunks
 from ..scheduling.waiting import NEXT_TURN, Background
-from ..slices import chunks
 from ..topics.names import CONSUMER_OFFSETS
 from ..topics.partition import Partition
 from ..topics.replication import NO_LEADER

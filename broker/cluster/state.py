@@ -53,15 +53,15 @@ from .replica_control import ReplicaControl
 from .transaction_log import TransactionLog
 
 if TYPE_CHECKING:
-    from ...protocol.coordinator_records import CoordinatorRecord
     from ...protocol.schema import Api, Versions
+    from ...protocol.stored.coordinator_records import CoordinatorRecord
     from ..groups.consumer.regex_resolutions import Resolutions
     from ..groups.coordinator import Groups
-    from ..groups.share.partitions.states import ShareStates
+    from ..releases.zookeeper import ZooKeeper
     from ..security.sasl_listener import Accounts
+    from ..share_partitions.states import ShareStates
     from ..transactions.coordinator import Transactions
     from ..transactions.transaction import Producer
-    from .zookeeper import ZooKeeper
 
 log = logging.getLogger("kafka.controller.KafkaController")
 
@@ -363,8 +363,8 @@ class ClusterState:
         self.share_states = self._read_share_states()
 
     def _read_share_states(self) -> ShareStates:
-        from ..groups.share.partitions.states import ShareStates
-        from .share_state_log import ShareStateLog
+        from ..share_partitions.state_log import ShareStateLog
+        from ..share_partitions.states import ShareStates
 
         return ShareStates(ShareStateLog(self))
 
@@ -441,7 +441,7 @@ class ClusterState:
 
 
 def _zookeeper() -> ZooKeeper:
-    from .zookeeper import ZooKeeper  # imported only if needed, because a start should be fast
+    from ..releases.zookeeper import ZooKeeper  # imported only if needed, because a start should be fast
 
     return ZooKeeper()
 

@@ -14,7 +14,7 @@ from ..topics.replication import NO_LEADER
 from .features import TRANSACTION_VERSION
 
 if TYPE_CHECKING:
-    from ...protocol.coordinator_records import CoordinatorRecord
+    from ...protocol.stored.coordinator_records import CoordinatorRecord
     from ..transactions.transaction import Marker, Producer, TopicPartition
     from .state import ClusterState
 

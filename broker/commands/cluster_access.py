@@ -51,7 +51,7 @@ def show(value: object, options: argparse.Namespace, environ: Mapping[str, str])
     """Prints a result as a table or as JSON."""
     from json import dumps
 
-    from ..terminal import has_colours
+    from ..process.terminal import has_colours
     from .tables import as_table
 
     plain = _plain(value)

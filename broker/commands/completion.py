@@ -14,8 +14,8 @@ from .options import Parser, refuse
 
 if TYPE_CHECKING:
     from ..client.cluster_client import ClusterClient
-    from ..control_interface.shapes import Shape
     from ..controls.declaration import Control
+    from ..controls.interface.shapes import Shape
 
 EXAMPLES = """\
 examples:
@@ -105,9 +105,9 @@ def _groups(client: ClusterClient) -> Iterable[str]:
 
 def add_controls(parser: Parser) -> None:
     """Adds the commands of `odradek ctl`, whose own parser follows from the declarations too."""
-    from ..control_interface.command_text import summary_of
     from ..controls import cluster_controls  # noqa: F401  (declares the controls)
     from ..controls.declaration import CONTROLS
+    from ..controls.interface.command_text import summary_of
 
     (commands,) = (action for action in parser._actions if isinstance(action, argparse._SubParsersAction))
     parsers: dict[tuple[str, ...], Parser] = {(): commands.choices["ctl"]}
@@ -124,10 +124,10 @@ def add_controls(parser: Parser) -> None:
 
 
 def _add_arguments(parser: Parser, control: Control) -> None:
-    from ..control_interface.command_help import COMMON_OPTIONS
-    from ..control_interface.command_line import is_flag, option_of, positionals_of
-    from ..control_interface.command_text import in_command_words
-    from ..control_interface.signatures import parameters_of
+    from ..controls.interface.command_help import COMMON_OPTIONS
+    from ..controls.interface.command_line import is_flag, option_of, positionals_of
+    from ..controls.interface.command_text import in_command_words
+    from ..controls.interface.signatures import parameters_of
 
     positionals = positionals_of(control)
     for parameter in parameters_of(control).values():
@@ -148,8 +148,8 @@ def _add_arguments(parser: Parser, control: Control) -> None:
 
 def _choices(shape: Shape) -> list[str] | None:
     """Returns the texts of which a parameter is one, None if there is no list of them."""
-    from ..control_interface.shapes import Choice
-    from ..control_interface.structures import ListOf, Null, OneOf
+    from ..controls.interface.shapes import Choice
+    from ..controls.interface.structures import ListOf, Null, OneOf
 
     if isinstance(shape, Choice):
         return list(map(str, shape.values))

@@ -11,7 +11,7 @@ from .cluster_access import with_client
 from .options import add_cluster_options, count, refuse, start
 
 if TYPE_CHECKING:
-    from ...protocol.records import Record
+    from ...protocol.batches.records import Record
     from ..client.cluster_client import ClusterClient, TopicPartition
     from ..client.reading import Reader
 
@@ -43,7 +43,7 @@ def run(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
 
 
 def _printed(options: argparse.Namespace, environ: Mapping[str, str]) -> Callable[[TopicPartition, Record], bytes]:
-    from ..terminal import has_colours
+    from ..process.terminal import has_colours
     from .record_formats import as_json, as_text, for_terminal
 
     if options.output == "json":
@@ -88,7 +88,7 @@ def _print(
     """Prints the records of a reader, and calls `on_round` when those of one round of requests have been written."""
     from itertools import islice
 
-    from ..progress import Progress
+    from ..process.progress import Progress
 
     out, left = sys.stdout.buffer, options.count
     total = reader.remaining if left is None or reader.remaining is None else min(reader.remaining, left)

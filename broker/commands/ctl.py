@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from ..control_errors import InvalidControl, unknown
-from ..control_interface.command_help import help_of
-from ..control_interface.command_line import control_named, pairs_of
-from ..control_interface.signatures import bound_texts
 from ..controls import cluster_controls  # noqa: F401  (declares the controls)
+from ..controls.interface.command_help import help_of
+from ..controls.interface.command_line import control_named, pairs_of
+from ..controls.interface.signatures import bound_texts
+from ..process.terminal import has_colours
 from ..settings.properties import read_properties
-from ..terminal import has_colours
 from .clock_progress import progress_of
 from .ctl_client import NoAnswer, send
 from .options import control_address

@@ -8,8 +8,8 @@ from http.client import HTTPConnection, HTTPException
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
-from ..control_interface.results import json_of
 from ..controls.declaration import Control
+from ..controls.interface.results import json_of
 
 CONNECT_TIMEOUT_S = 10.0
 

@@ -29,7 +29,7 @@ def add_options(check: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
     """Checks every advertised broker of a cluster or, without --bootstrap-server, the listeners that the environment configures."""
-    from ..healthcheck import Unhealthy, check, check_listeners
+    from ..client.healthcheck import Unhealthy, check, check_listeners
     from ..settings.properties import InvalidConfig
 
     try:

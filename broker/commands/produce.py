@@ -64,9 +64,9 @@ def _contradiction(options: argparse.Namespace) -> str | None:
 
 
 def _produce(client: ClusterClient, options: argparse.Namespace) -> None:
-    from ...protocol.compression import Compression
+    from ...protocol.batches.compression import Compression
     from ..client.writing import Writer
-    from ..progress import MEGABYTES, Progress
+    from ..process.progress import MEGABYTES, Progress
     from ..seed_data.entries import SeedTopic
     from ..settings.properties import InvalidConfig
 

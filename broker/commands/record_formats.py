@@ -6,10 +6,10 @@ import re
 from collections.abc import Callable, Mapping
 from json import dumps
 
-from ...protocol.records import Record
+from ...protocol.batches.records import Record
 from ..client.cluster_client import TopicPartition
+from ..process.terminal import CYAN, DIM, painted
 from ..seed_data.entries import plain
-from ..terminal import CYAN, DIM, painted
 
 ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "0": "\0", "\\": "\\"}
 NULL = b"null"

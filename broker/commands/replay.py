@@ -11,7 +11,7 @@ from ..plurals import counted
 from .options import add_command_config, address, client_security, refuse
 
 if TYPE_CHECKING:
-    from ..replaying import Outcome
+    from ..client.replaying import Outcome
     from ..wire.exchange import Exchange
 
 EXAMPLES = """\
@@ -30,8 +30,8 @@ def add_options(replay: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
     """Plays the session. Returns 0 if all responses were equal, 1 if one differed, and 2 if the session could not be played."""
-    from ..healthcheck import Refused
-    from ..replaying import Replay
+    from ..client.healthcheck import Refused
+    from ..client.replaying import Replay
     from ..settings.properties import InvalidConfig
     from ..wire.reading.capture import Capture
     from ..wire.reading.file_format import NotACapture

@@ -13,10 +13,10 @@ from .options import add_trace_options, count, feature, node_count, pair, port, 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ..control_listener.address import ControlAddress
+    from ..controls.http.address import ControlAddress
     from ..network.server import Server
+    from ..process.tracing import Tracer
     from ..settings.cluster_config import ClusterConfig, TopicSpec
-    from ..tracing import Tracer
     from ..wire.capture_options import CaptureOptions
     from .ready_file import ReadyFile
 
@@ -47,8 +47,9 @@ def run(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
 
 
 def _run(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
-    from .. import logs, terminal
+    from .. import logs
     from ..control_errors import InvalidControl
+    from ..process import terminal
     from ..settings.properties import InvalidConfig
     from .saved import saved_config, saved_state
 
@@ -68,7 +69,7 @@ def _run(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
     logs.ignored_settings(cluster.ignored)
     logs.unknown_settings(cluster.unknown)
 
-    from ..serving import run as run_cluster
+    from ..process.serving import run as run_cluster
 
     greets = options.log_format == "text" and not options.quiet
     if greets and sys.stderr.isatty():
@@ -210,7 +211,7 @@ def _is_traced(options: argparse.Namespace) -> bool:
 
 
 def _tracer(options: argparse.Namespace) -> Tracer:
-    from ..tracing import Tracer
+    from ..process.tracing import Tracer
     from ..wire.filters import parsed
 
     return Tracer(parsed(options.filter or ""), verbose=options.verbose, as_json=options.json)
@@ -263,7 +264,7 @@ def control_address(options: argparse.Namespace, environ: Mapping[str, str]) -> 
             raise InvalidConfig("--control-token has no effect without --control HOST:PORT")
         return None
 
-    from ..control_listener.address import ControlAddress
+    from ..controls.http.address import ControlAddress
 
     token = environ.get("ODRADEK_CONTROL_TOKEN") if options.control_token is None else options.control_token
     return ControlAddress.parse(options.control, token)

@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from ..terminal import BOLD, painted, table
+from ..process.terminal import BOLD, painted, table
 
 
 def as_table(value: Any, *, colours: bool = False) -> str:

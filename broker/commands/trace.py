@@ -42,7 +42,7 @@ def run(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
 
 
 def _print(options: argparse.Namespace, environ: Mapping[str, str]) -> None:
-    from ..terminal import has_colours
+    from ..process.terminal import has_colours
     from ..wire.printing import printed_by
     from .trace_client import Missed
 

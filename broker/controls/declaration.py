@@ -13,7 +13,7 @@ follows from the method:
 `AsyncCluster` inherits the methods. `Cluster` offers each as a blocking method by a line such as
 `stop_node = blocking(NodeControls.stop_node)`, which keeps the types of parameters and result.
 
-Callers in Python get the method with a check of their arguments in front (`control_interface/python_values.py`).
+Callers in Python get the method with a check of their arguments in front (`interface/python_values.py`).
 
 A control runs between two turns of the event loop, on the loop's thread. It checks all its arguments before it changes anything, and raises
 `InvalidControl` with the name of the parameter and the nearest valid value, `ControlRefused` if the state of the cluster forbids what was
@@ -96,7 +96,7 @@ def checking(method: F) -> F:
 
 
 def _arguments(method: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> inspect.BoundArguments:
-    from ..control_interface.python_values import arguments_of  # imported on first use, because a start calls no control
+    from .interface.python_values import arguments_of  # imported on first use, because a start calls no control
 
     return arguments_of(method, args, kwargs)
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, NamedTuple
 
-from ...protocol import consumer_protocol
-from ...protocol.consumer_protocol import ConsumerProtocolAssignment, ConsumerProtocolSubscription
 from ...protocol.schema import ProtocolError
+from ...protocol.stored import consumer_protocol
+from ...protocol.stored.consumer_protocol import ConsumerProtocolAssignment, ConsumerProtocolSubscription
+from ..cluster.group_progress import OffsetInfo, progress, total_lag
 from ..cluster.state import ClusterState
 from ..control_errors import InvalidControl, unknown
-from ..group_progress import OffsetInfo, progress, total_lag
 from ..groups.classic.group import ClassicGroup
 from ..groups.classic.member import Member
 from ..groups.consumer.assignors import by_topic

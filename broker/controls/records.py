@@ -13,14 +13,14 @@ from dataclasses import dataclass
 from math import ceil
 from typing import Annotated
 
+from ...protocol.batches.record_builder import build_batch
+from ...protocol.batches.records import Record as RecordFields
 from ...protocol.errors import KafkaError
 from ...protocol.messages.produce import PRODUCE
-from ...protocol.record_builder import build_batch
-from ...protocol.records import Record as RecordFields
 from ...storage.log import Log
+from ..api.context import Client, Context
 from ..appending.append import append
 from ..appending.error_codes import APPEND_REFUSALS, refusal_of
-from ..context import Client, Context
 from ..control_errors import ControlRefused, InvalidControl
 from ..fetching.timestamps import first_at
 from ..scheduling.turns import TURN_S

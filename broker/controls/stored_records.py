@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from ...protocol.records import RecordBatch
+from ...protocol.batches.records import RecordBatch
 from ..plurals import counted
 from ..topics.partition import Partition
 from .topics import TopicControls

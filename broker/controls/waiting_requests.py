@@ -13,10 +13,10 @@ from .declaration import Controls, control
 from .nodes import remedy
 
 if TYPE_CHECKING:
+    from ..api.parked import Parked
     from ..cluster.broker import Broker
     from ..cluster.state import ClusterState
-    from ..connection import Connection
-    from ..parked import Parked
+    from ..connections.connection import Connection
 
 MOST_NAMED = 3
 STANDS_STILL = "the time of the cluster, which stands still; advance moves it, and run lets it pass again"

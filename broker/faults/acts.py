@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 from ...protocol.errors import KafkaError
 from ...protocol.frame import LENGTH, Buffer, encode_request, encode_response_in_slices
 from ...protocol.schema import EncodedItems, Message, specs
-from ..context import Context
-from ..failure import failure
-from ..gate import Answering, Asked, Channel
+from ..api.context import Context
+from ..api.failure import failure
+from ..api.gate import Answering, Asked, Channel
 from ..scheduling.waiting import NEXT_TURN, Wait
 
 if TYPE_CHECKING:

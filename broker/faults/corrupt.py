@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from random import Random
 from typing import cast
 
+from ...protocol.batches.records import CRC_START, HEADER, first_batch_size
 from ...protocol.frame import LENGTH, Buffer
 from ...protocol.messages.fetch import FetchResponse, PartitionData
-from ...protocol.records import CRC_START, HEADER, first_batch_size
 from ...protocol.schema import Message
-from ..gate import Answering, Asked
+from ..api.gate import Answering, Asked
 from .acts import Act, Deliver, Delivering, Serve
 from .elements import Element, Elements
 from .fault import Fault

@@ -6,8 +6,8 @@ from random import Random
 
 from ...protocol.frame import Buffer
 from ...protocol.schema import Message, specs
-from ..gate import Answering, Asked
-from ..registry import CloseConnection
+from ..api.gate import Answering, Asked
+from ..api.registry import CloseConnection
 from ..scheduling.waiting import Wait
 from .acts import Act, Deliver, Delivering, Serve, kept_open
 from .fault import Fault

@@ -17,9 +17,9 @@ from ...protocol.messages.fetch import FETCH
 from ...protocol.messages.metadata import METADATA
 from ...protocol.messages.offset_fetch import OFFSET_FETCH
 from ...protocol.schema import Message, Spec, specs
-from ..failure import IDENTITY, carries_error, failed, failure, is_error_code
-from ..gate import Answering, Asked
-from ..registry import CloseConnection
+from ..api.failure import IDENTITY, carries_error, failed, failure, is_error_code
+from ..api.gate import Answering, Asked
+from ..api.registry import CloseConnection
 from .acts import Act, Serve, readable
 from .elements import Element, Elements, replaced
 from .fault import Fault

@@ -10,7 +10,7 @@ from random import Random
 from typing import TYPE_CHECKING
 
 from ...protocol.schema import Message
-from ..gate import Asked
+from ..api.gate import Asked
 from .elements import Element, Elements
 from .exchange import Exchange
 from .match import Criteria, Mismatch

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ...protocol.schema import Message
-from ..context import Context, Waiting
-from ..gate import Answering, Asked, Channel
+from ..api.context import Context, Waiting
+from ..api.gate import Answering, Asked, Channel
 from .acts import Act, Delivering, Serve, kept_open
 from .fault import Fault
 

@@ -12,8 +12,8 @@ from fnmatch import fnmatchcase
 from typing import NamedTuple
 
 from ...protocol.schema import Message
+from ..api.gate import Asked
 from ..cluster.broker import Broker
-from ..gate import Asked
 from .elements import Element, Elements
 
 _PASSING = frozenset(("when", "after", "until", "skip", "every", "probability"))

@@ -17,8 +17,8 @@ from ...protocol.messages.offset_for_leader_epoch import OFFSET_FOR_LEADER_EPOCH
 from ...protocol.messages.produce import PRODUCE
 from ...protocol.messages.sync_group import SYNC_GROUP
 from ...protocol.schema import Message
+from ..api.gate import Answering, Asked
 from ..cluster.state import ClusterState
-from ..gate import Answering, Asked
 from ..topics.names import CONSUMER_OFFSETS
 from ..topics.partition import Partition
 from ..topics.topic import Topic

@@ -9,9 +9,9 @@ from __future__ import annotations
 from random import Random
 
 from ...protocol.schema import Message
+from ..api.gate import Asked, Channel
+from ..api.registry import CloseConnection
 from ..cluster.broker import Broker
-from ..gate import Asked, Channel
-from ..registry import CloseConnection
 from .elements import Elements
 from .exchange import Exchange
 from .fault import Fault, Schedule

@@ -21,9 +21,9 @@ from typing import Any
 
 from ...protocol.errors import ErrorCode
 from ...protocol.schema import Message, Spec, has_default, specs
+from ..api.failure import absent, is_error_code
+from ..api.gate import Answering, Asked
 from ..control_errors import InvalidControl, unknown
-from ..failure import absent, is_error_code
-from ..gate import Answering, Asked
 from .acts import Act, Serve, readable
 from .elements import Element, Elements, replaced
 from .fault import Fault

@@ -14,8 +14,8 @@ from itertools import count
 from typing import TYPE_CHECKING
 
 from ...protocol.schema import Message
-from ..context import Context
-from ..gate import Answering, Asked, Channel, Sparing
+from ..api.context import Context
+from ..api.gate import Answering, Asked, Channel, Sparing
 from ..plurals import counted
 from .acts import Chain, Hit
 from .elements import Elements

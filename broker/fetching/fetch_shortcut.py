@@ -37,9 +37,9 @@ from ...protocol.frame import CLIENT_ID_POSITION, Buffer, encode_response, read_
 from ...protocol.messages.fetch import FETCH, FetchableTopicResponse, FetchRequest, FetchResponse, PartitionData
 from ...protocol.schema import ProtocolError
 from ...protocol.varints import put_uvarint
+from ..api.context import Context, Waiting
+from ..api.registry import HANDLERS
 from ..cluster.fetch_sessions import FINAL_EPOCH
-from ..context import Context, Waiting
-from ..registry import HANDLERS
 from ..scheduling.waiting import Wait
 from ..topics.partition import Partition
 from .read import NO_FOLLOWER, READ_COMMITTED

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import cast
 
-from ...protocol.down_conversion import as_stored, down_converted
+from ...protocol.batches.down_conversion import as_stored, down_converted
 from ...protocol.errors import ErrorCode, KafkaError
 from ...protocol.messages.fetch import PartitionData
 from ..releases.release import Release

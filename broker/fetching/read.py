@@ -31,11 +31,11 @@ from ...protocol.messages.fetch import (
 )
 from ...protocol.schema import ZERO_UUID
 from ...storage.segments import end_offset_of
-from ..context import Context
-from ..lookup import current_leader, find_led_partition, find_topic
+from ..api.context import Context
+from ..api.lookup import current_leader, find_led_partition, find_topic
+from ..scheduling.slices import ITEMS, Slices, chunks
 from ..scheduling.waiting import NEXT_TURN, Background
 from ..security.acls import Operation, ResourceType
-from ..slices import ITEMS, Slices, chunks
 from ..topics.partition import Partition
 from ..topics.topic import Topic
 

@@ -14,11 +14,11 @@ from typing import NamedTuple
 
 from ...protocol.errors import ErrorCode, KafkaError
 from ...protocol.messages.share_fetch import AcquiredRecords, CurrentLeader, PartitionData, ShareFetchRequest
-from ..context import Context
-from ..groups.share.partitions.acquisition import AcquireMode
-from ..groups.share.partitions.fetched import FetchedBatches, aborted_transactions
-from ..groups.share.partitions.sessions import PartitionKey
-from ..groups.share.partitions.share_partitions import LoadedPartition
+from ..api.context import Context
+from ..share_partitions.acquisition import AcquireMode
+from ..share_partitions.fetched import FetchedBatches, aborted_transactions
+from ..share_partitions.sessions import PartitionKey
+from ..share_partitions.share_partitions import LoadedPartition
 from ..topics.partition import Partition
 
 Results = dict[PartitionKey, PartitionData]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...protocol.records import RecordBatch
+from ...protocol.batches.records import RecordBatch
 from ...storage.log import Log
 
 NOT_FOUND = (-1, -1)

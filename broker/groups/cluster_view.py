@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
-from ...protocol.coordinator_records import CoordinatorRecord
+from ...protocol.stored.coordinator_records import CoordinatorRecord
 from ..transactions.transaction import Producer
 
 if TYPE_CHECKING:

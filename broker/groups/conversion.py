@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from ...protocol import consumer_protocol
-from ...protocol.consumer_protocol import ConsumerProtocolAssignment
 from ...protocol.errors import ErrorCode, KafkaError
 from ...protocol.schema import ProtocolError
+from ...protocol.stored import consumer_protocol
+from ...protocol.stored.consumer_protocol import ConsumerProtocolAssignment
 from .classic.group import ClassicGroup
 from .classic.member import Member
 from .classic.messages import CONSUMER_PROTOCOL_TYPE, Join

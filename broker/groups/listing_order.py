@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Generator, Iterable
 
 from ..kafka_quirks.java_hash import abs_java_hash, partitions_order, timeline_order
+from ..scheduling.slices import Slices, weight_of
 from ..scheduling.waiting import NEXT_TURN, Wait
-from ..slices import Slices, weight_of
 from ..topics.names import CONSUMER_OFFSETS
 from ..topics.topic import Topic
 from .table import Group

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from ...protocol.coordinator_records import (
+from ...protocol.schema import ZERO_UUID, Message
+from ...protocol.stored.coordinator_records import (
     ClassicMemberMetadata,
     ClassicProtocol,
     ConsumerGroupCurrentMemberAssignmentValue,
@@ -27,7 +28,6 @@ from ...protocol.coordinator_records import (
     write_key,
     write_value,
 )
-from ...protocol.schema import ZERO_UUID, Message
 from .classic.group import ClassicGroup
 from .consumer.assignors import Slot, by_topic
 from .consumer.group import ConsumerGroup

@@ -1,7 +1,7 @@
 """The handlers of all APIs, one module per family.
 
 A broker imports a module when the first request of its family arrives, because importing all modules and the messages that they use
-would take a fifth of its start-up time. `broker/handler_families.py`, which `make docs` writes, lists the modules by API key.
+would take a fifth of its start-up time. `broker/api/handler_families.py`, which `make docs` writes, lists the modules by API key.
 """
 
 from __future__ import annotations
@@ -9,9 +9,9 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from .. import registry
-from ..handler_families import FAMILIES
-from ..registry import CloseConnection, Handler
+from ..api import registry
+from ..api.handler_families import FAMILIES
+from ..api.registry import CloseConnection, Handler
 from .api_versions import unsupported_version
 
 __all__ = ["HANDLERS", "CloseConnection", "load_handler", "unsupported_version"]

@@ -25,12 +25,12 @@ from ...protocol.messages.describe_acls import (
     DescribeAclsResource,
     DescribeAclsResponse,
 )
-from ..context import Context
-from ..registry import CloseConnection, handles
+from ..api.context import Context
+from ..api.registry import CloseConnection, handles
+from ..scheduling.slices import Slices, in_slices
 from ..scheduling.waiting import Wait
 from ..security.acls import Acl, AclFilter, Operation, PatternType, Permission, ResourceType
 from ..security.authorizer import Authorizer
-from ..slices import Slices, in_slices
 
 UNKNOWN = 0
 

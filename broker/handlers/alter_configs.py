@@ -19,11 +19,12 @@ from ...protocol.messages.incremental_alter_configs import (
     IncrementalAlterConfigsRequest,
     IncrementalAlterConfigsResponse,
 )
+from ..api.context import Context
+from ..api.registry import handles
 from ..cluster import metric_subscriptions
 from ..cluster.broker import Broker
 from ..cluster.features import ELR_VERSION
-from ..context import Context
-from ..registry import handles
+from ..scheduling.slices import Slices, in_slices
 from ..scheduling.waiting import Wait
 from ..security.acls import Operation
 from ..settings.dynamic import validate_broker_configs
@@ -33,7 +34,6 @@ from ..settings.rows import GROUP_SETTINGS
 from ..settings.types import ConfigResourceType, ConfigType, OpType, Setting, Value
 from ..settings.validation import validate_group_configs, validate_topic_configs
 from ..settings.values import ClientMetricsConfig, GroupConfig
-from ..slices import Slices, in_slices
 from ..topics.names import illegal_name
 from .configs import demand_configs
 from .log_levels import alter_levels

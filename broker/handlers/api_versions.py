@@ -16,9 +16,9 @@ from ...protocol.messages.api_versions import (
 )
 from ...protocol.schema import Versions
 from ...protocol.served_apis import SERVED
+from ..api.context import Context
+from ..api.registry import handles
 from ..cluster.features import Features
-from ..context import Context
-from ..registry import handles
 from ..settings.rows import JMX_REPORTER
 
 if TYPE_CHECKING:

@@ -14,12 +14,12 @@ from ...protocol.messages.describe_client_quotas import (
     DescribeClientQuotasRequest,
     DescribeClientQuotasResponse,
 )
+from ..api.context import Context
+from ..api.registry import handles
 from ..cluster.quotas import ENTITY_TYPES, IP, Entity, Match, entity_of
-from ..context import Context
-from ..registry import handles
+from ..scheduling.slices import Slices
 from ..scheduling.waiting import NEXT_TURN, Wait
 from ..security.acls import Operation, ResourceType
-from ..slices import Slices
 
 EXACT, DEFAULT, ANY = 0, 1, 2
 """How a component of a filter matches the name of an entity part."""

@@ -21,13 +21,13 @@ from ...protocol.messages.list_config_resources import (
     ListConfigResourcesRequest,
     ListConfigResourcesResponse,
 )
-from ..context import Context
-from ..registry import handles
+from ..api.context import Context
+from ..api.registry import handles
+from ..scheduling.slices import Slices, chunks
 from ..scheduling.waiting import NEXT_TURN, Wait
 from ..security.acls import ACCESS_DENIED_ERRORS, Operation, ResourceType
 from ..settings.types import ConfigResourceType, ConfigType
 from ..settings.values import ClientMetricsConfig, ConfigEntry, ConfigSource, GroupConfig
-from ..slices import Slices, chunks
 from ..topics.names import illegal_name
 
 if TYPE_CHECKING:

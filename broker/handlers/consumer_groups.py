@@ -27,14 +27,14 @@ from ...protocol.messages.consumer_group_heartbeat import (
     ConsumerGroupHeartbeatRequest,
     ConsumerGroupHeartbeatResponse,
 )
+from ..api.context import Context
+from ..api.registry import handles
 from ..cluster.features import GROUP_VERSION
-from ..context import Context
 from ..groups.consumer.assignors import Slot, by_topic
 from ..groups.consumer.group import ConsumerGroup
 from ..groups.consumer.heartbeat import LEAVE_EPOCH, LEAVE_STATIC_EPOCH, Heartbeat
 from ..groups.consumer.member import ConsumerMember
 from ..kafka_quirks.java_hash import timeline_order
-from ..registry import handles
 from ..scheduling.waiting import Wait
 from ..security.acls import Operation, ResourceType
 from ..topics.topic import Topic

@@ -28,8 +28,8 @@ from ...protocol.messages.renew_delegation_token import (
     RenewDelegationTokenRequest,
     RenewDelegationTokenResponse,
 )
-from ..context import Context
-from ..registry import handles
+from ..api.context import Context
+from ..api.registry import handles
 from ..security.acls import ANONYMOUS, Operation, ResourceType
 from ..security.delegation_tokens import DelegationToken
 

@@ -14,12 +14,12 @@ from ...protocol.messages.delete_records import (
     DeleteRecordsResponse,
     DeleteRecordsTopicResult,
 )
-from ..context import Context
-from ..lookup import find_led_partition, find_topic
-from ..registry import handles
+from ..api.context import Context
+from ..api.lookup import find_led_partition, find_topic
+from ..api.registry import handles
+from ..scheduling.slices import Slices, in_slices
 from ..scheduling.waiting import NEXT_TURN, Wait
 from ..security.acls import Operation
-from ..slices import Slices, in_slices
 from ..topics.removed_records import Removed, tell_removed
 
 HIGH_WATERMARK = -1

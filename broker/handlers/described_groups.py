@@ -6,11 +6,11 @@ from collections.abc import Callable, Generator, Sequence
 from typing import Any, TypeVar
 
 from ...protocol.errors import ErrorCode
-from ..context import Context
+from ..api.context import Context
 from ..groups.listing_order import response_order
+from ..scheduling.slices import Slices, weight_of
 from ..scheduling.waiting import NEXT_TURN, Wait
 from ..security.acls import Operation, ResourceType
-from ..slices import Slices, weight_of
 from ..topics.names import CONSUMER_OFFSETS
 
 _ERROR_ORDER: dict[int, int] = {ErrorCode.GROUP_AUTHORIZATION_FAILED: 0, ErrorCode.INVALID_GROUP_ID: 1}

@@ -13,11 +13,11 @@ from ...protocol.messages.elect_leaders import (
     PartitionResult,
     ReplicaElectionResult,
 )
-from ..context import Context
-from ..registry import handles
+from ..api.context import Context
+from ..api.registry import handles
+from ..scheduling.slices import Slices, in_slices
 from ..scheduling.waiting import NEXT_TURN, Wait
 from ..security.acls import Operation
-from ..slices import Slices, in_slices
 from ..topics.partition import Partition
 from ..topics.replication import NO_LEADER
 

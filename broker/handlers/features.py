@@ -12,13 +12,13 @@ from ...protocol.messages.update_features import (
     UpdateFeaturesRequest,
     UpdateFeaturesResponse,
 )
+from ..api.context import Context
+from ..api.registry import handles
 from ..cluster.features import FeatureUpdate
-from ..context import Context
 from ..kafka_quirks.java_hash import bucket_order, java_hash
-from ..registry import handles
+from ..scheduling.slices import Slices, in_slices
 from ..scheduling.waiting import Wait
 from ..security.acls import Operation, ResourceType
-from ..slices import Slices, in_slices
 
 
 @handles(UPDATE_FEATURES)

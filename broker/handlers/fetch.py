@@ -17,12 +17,12 @@ from collections.abc import Generator, Hashable
 from ...protocol.errors import ErrorCode, KafkaError
 from ...protocol.frame import encode_response
 from ...protocol.messages.fetch import FETCH, FetchableTopicResponse, FetchRequest, FetchResponse, PartitionData
+from ..api.context import Context
+from ..api.lookup import node_endpoints
+from ..api.registry import handles
 from ..cluster.fetch_sessions import FINAL_EPOCH, INITIAL_EPOCH, FetchSession, next_epoch
-from ..context import Context
 from ..fetching.fetch_shortcut import learn
 from ..fetching.read import TOPIC_IDS_SINCE, FetchRead, distinct
-from ..lookup import node_endpoints
-from ..registry import handles
 from ..scheduling.waiting import NEXT_TURN, Wait
 
 ISOLATION_LEVELS = (0, 1)

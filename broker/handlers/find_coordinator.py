@@ -10,13 +10,13 @@ from functools import partial
 
 from ...protocol.errors import ErrorCode, KafkaError
 from ...protocol.messages.find_coordinator import FIND_COORDINATOR, Coordinator, FindCoordinatorRequest, FindCoordinatorResponse
-from ..context import Context
-from ..lookup import reachable_brokers
-from ..registry import handles
+from ..api.context import Context
+from ..api.lookup import reachable_brokers
+from ..api.registry import handles
+from ..scheduling.slices import Slices, in_slices
 from ..scheduling.waiting import Wait
 from ..security.acls import ACCESS_DENIED_ERRORS, Operation, ResourceType
 from ..settings.listeners import Listener
-from ..slices import Slices, in_slices
 from ..topics.names import CONSUMER_OFFSETS, SHARE_GROUP_STATE, TRANSACTION_STATE
 
 SHARE, SHARE_SINCE = 2, 6
@@ -71,7 +71,7 @@ def _find(key: str, key_type: int, listeners: Mapping[int, Listener], context: C
 
 def _check_share_key(key: str, context: Context) -> None:
     """Raises KafkaError unless the key is `group:topic id:partition` and the client may act as a broker."""
-    from ..groups.share.partitions.records import SharePartitionKey  # most clusters have no share groups
+    from ..share_partitions.records import SharePartitionKey  # most clusters have no share groups
 
     if context.version < SHARE_SINCE:
         raise KafkaError(ErrorCode.INVALID_REQUEST)

@@ -33,16 +33,16 @@ from ...protocol.messages.join_group import JOIN_GROUP, JoinGroupRequest, JoinGr
 from ...protocol.messages.leave_group import LEAVE_GROUP, LeaveGroupRequest, LeaveGroupResponse, MemberIdentity, MemberResponse
 from ...protocol.messages.list_groups import LIST_GROUPS, ListedGroup, ListGroupsRequest, ListGroupsResponse
 from ...protocol.messages.sync_group import SYNC_GROUP, SyncGroupRequest, SyncGroupResponse
-from ..context import Context
+from ..api.context import Context
+from ..api.registry import handles
 from ..groups.classic.group import ClassicGroup
 from ..groups.classic.messages import Join, JoinResult, Leave, Protocol, Sync, SyncResult
 from ..groups.listing_order import coordinated_groups, response_order
 from ..groups.states import GroupState, filter_name
 from ..kafka_quirks.java_hash import hash_map_order
-from ..registry import handles
+from ..scheduling.slices import Slices, chunks, in_slices, weight_of
 from ..scheduling.waiting import NEXT_TURN, Reply, Wait
 from ..security.acls import Operation, ResourceType
-from ..slices import Slices, chunks, in_slices, weight_of
 from ..topics.names import CONSUMER_OFFSETS
 
 NO_REASON = "not provided"

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Generator
 from functools import partial
 
+from ...protocol.batches.records import read_header
 from ...protocol.errors import ErrorCode, KafkaError
 from ...protocol.messages.list_offsets import (
     LIST_OFFSETS,
@@ -24,15 +25,14 @@ from ...protocol.messages.offset_for_leader_epoch import (
     OffsetForLeaderPartition,
     OffsetForLeaderTopicResult,
 )
-from ...protocol.records import read_header
 from ...storage.log import Log
-from ..context import Context
+from ..api.context import Context
+from ..api.lookup import find_led_partition, find_topic
+from ..api.registry import handles
 from ..fetching.timestamps import NOT_FOUND, first_at
-from ..lookup import find_led_partition, find_topic
-from ..registry import handles
+from ..scheduling.slices import Slices, in_slices
 from ..scheduling.waiting import NEXT_TURN, Wait
 from ..security.acls import Operation, ResourceType
-from ..slices import Slices, in_slices
 from ..topics.partition import Partition
 from ..topics.retention import segment_bytes
 

@@ -20,12 +20,12 @@ from ...protocol.messages.describe_log_dirs import (
     DescribeLogDirsResult,
     DescribeLogDirsTopic,
 )
+from ..api.context import Context
+from ..api.registry import handles
 from ..cluster.broker import Broker
-from ..context import Context
-from ..registry import handles
+from ..scheduling.slices import Slices, chunks
 from ..scheduling.waiting import NEXT_TURN, Wait
 from ..security.acls import Operation, ResourceType
-from ..slices import Slices, chunks
 from ..topics.partition import Partition
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from ...protocol.errors import ErrorCode, KafkaError
 from ...protocol.messages.incremental_alter_configs import AlterConfigsResource
+from ..api.context import Context
 from ..cluster.log_levels import LEVELS, LOGGERS, ROOT
-from ..context import Context
 from ..settings.types import OpType
 
 

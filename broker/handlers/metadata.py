@@ -34,12 +34,12 @@ from ...protocol.messages.metadata import (
     MetadataResponseTopic,
 )
 from ...protocol.schema import ZERO_UUID, EncodedItems
-from ..context import Context
-from ..lookup import reachable_brokers, stopped_nodes
-from ..registry import handles
+from ..api.context import Context
+from ..api.lookup import reachable_brokers, stopped_nodes
+from ..api.registry import handles
+from ..api.topic_descriptions import OPERATIONS_NOT_REQUESTED, Description, TopicDescriber
 from ..scheduling.waiting import NEXT_TURN, Background, Wait
 from ..security.acls import Operation, ResourceType
-from ..topic_descriptions import OPERATIONS_NOT_REQUESTED, Description, TopicDescriber
 from ..topics.names import illegal_name
 from ..topics.topic import Topic
 

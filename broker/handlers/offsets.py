@@ -44,14 +44,14 @@ from ...protocol.messages.offset_fetch import (
     OffsetFetchResponseTopics,
 )
 from ...protocol.schema import ZERO_UUID
-from ..context import Context
+from ..api.context import Context
+from ..api.lookup import Found, find_partitions
+from ..api.registry import handles
 from ..groups.offsets import CommittedOffset, CommittedOffsets
 from ..kafka_quirks.java_long import wrapped_long
-from ..lookup import Found, find_partitions
-from ..registry import handles
+from ..scheduling.slices import Slices, chunks, in_slices, weight_of
 from ..scheduling.waiting import NEXT_TURN, Wait
 from ..security.acls import Operation, ResourceType
-from ..slices import Slices, chunks, in_slices, weight_of
 from .zookeeper_offsets import commit_to_zookeeper, fetch_from_zookeeper
 
 MEMBER_EPOCH_VERSION, TOPIC_ID_VERSION = 9, 10

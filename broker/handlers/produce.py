@@ -16,6 +16,16 @@ from collections.abc import Generator
 from struct import Struct
 from typing import cast
 
+from ...protocol.batches.records import (
+    HEADER,
+    MAGIC_POSITION,
+    PREFIX_SIZE,
+    TRANSACTIONAL_BIT,
+    BatchError,
+    CorruptBatch,
+    first_batch_size,
+    read_header,
+)
 from ...protocol.errors import ErrorCode, KafkaError
 from ...protocol.messages.produce import (
     PRODUCE,
@@ -27,16 +37,10 @@ from ...protocol.messages.produce import (
     TopicProduceData,
     TopicProduceResponse,
 )
-from ...protocol.records import (
-    HEADER,
-    MAGIC_POSITION,
-    PREFIX_SIZE,
-    TRANSACTIONAL_BIT,
-    BatchError,
-    CorruptBatch,
-    first_batch_size,
-    read_header,
-)
+from ..api.context import Context
+from ..api.decoding import SLICED_BYTES
+from ..api.lookup import current_leader, node_endpoints
+from ..api.registry import CloseConnection, handles
 from ..appending.append import (
     ADDS_PARTITIONS,
     ALL_REPLICAS,
@@ -48,13 +52,9 @@ from ..appending.append import (
 from ..appending.error_codes import APPEND_REFUSALS, Refusal, refusal_of
 from ..appending.produce_shapes import learn
 from ..appending.replication_wait import Unreplicated, wait_for_replicas
-from ..context import Context
-from ..decoding import SLICED_BYTES
-from ..lookup import current_leader, node_endpoints
-from ..registry import CloseConnection, handles
+from ..scheduling.slices import Slices
 from ..scheduling.waiting import NEXT_TURN, Wait
 from ..security.acls import Operation, ResourceType
-from ..slices import Slices
 
 MAX_BYTES = "max.message.bytes"
 ITEM_BYTES = 1024

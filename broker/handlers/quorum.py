@@ -17,11 +17,11 @@ from ...protocol.messages.describe_quorum import (
     QuorumTopic,
     ReplicaState,
 )
-from ..context import Context
-from ..registry import handles
+from ..api.context import Context
+from ..api.registry import handles
+from ..scheduling.slices import Slices, in_slices
 from ..scheduling.waiting import NEXT_TURN, Wait
 from ..security.acls import Operation, ResourceType
-from ..slices import Slices, in_slices
 from ..topics.names import CLUSTER_METADATA
 
 FIRST_EPOCH = 1

@@ -6,10 +6,10 @@ from ...protocol.errors import ErrorCode, KafkaError
 from ...protocol.messages.add_raft_voter import ADD_RAFT_VOTER, AddRaftVoterRequest, AddRaftVoterResponse
 from ...protocol.messages.remove_raft_voter import REMOVE_RAFT_VOTER, RemoveRaftVoterRequest, RemoveRaftVoterResponse
 from ...protocol.schema import ZERO_UUID
+from ..api.context import Context
+from ..api.registry import handles
 from ..cluster.features import KRAFT_VERSION
 from ..cluster.state import ClusterState
-from ..context import Context
-from ..registry import handles
 from ..security.acls import Operation
 
 DEFAULT_CONTROLLER_LISTENER = "CONTROLLER"

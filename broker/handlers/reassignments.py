@@ -21,12 +21,12 @@ from ...protocol.messages.list_partition_reassignments import (
     OngoingPartitionReassignment,
     OngoingTopicReassignment,
 )
+from ..api.context import Context
+from ..api.registry import handles
 from ..cluster.assignments import check_assignments
-from ..context import Context
-from ..registry import handles
+from ..scheduling.slices import Slices
 from ..scheduling.waiting import NEXT_TURN, Wait
 from ..security.acls import Operation
-from ..slices import Slices
 from ..topics.partition import Partition
 from ..topics.topic import Topic
 

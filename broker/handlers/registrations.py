@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ...protocol.messages.unregister_broker import UNREGISTER_BROKER, UnregisterBrokerRequest, UnregisterBrokerResponse
-from ..context import Context
-from ..registry import handles
+from ..api.context import Context
+from ..api.registry import handles
 from ..security.acls import Operation
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from ...protocol.errors import ErrorCode
 from ...protocol.messages.sasl_authenticate import SASL_AUTHENTICATE, SaslAuthenticateRequest, SaslAuthenticateResponse
 from ...protocol.messages.sasl_handshake import SASL_HANDSHAKE, SaslHandshakeRequest, SaslHandshakeResponse
-from ..context import Context
-from ..registry import handles
+from ..api.context import Context
+from ..api.registry import handles
 
 
 @handles(SASL_HANDSHAKE)

@@ -21,13 +21,13 @@ from ...protocol.messages.describe_user_scram_credentials import (
     DescribeUserScramCredentialsResponse,
     DescribeUserScramCredentialsResult,
 )
+from ..api.context import Context
+from ..api.registry import handles
 from ..cluster.features import METADATA_VERSION
-from ..context import Context
-from ..registry import handles
+from ..scheduling.slices import Slices, in_slices
 from ..scheduling.waiting import Wait
 from ..security.acls import Operation, ResourceType
 from ..security.scram_credentials import MECHANISMS, ScramCredential, ScramCredentials, check_iterations, check_user
-from ..slices import Slices, in_slices
 
 SCRAM_METADATA_VERSION = 11
 """The level of metadata.version from which on the quorum stores SCRAM credentials (KIP-900, Kafka 3.5)."""

@@ -30,15 +30,15 @@ from ...protocol.messages.share_fetch import (
     ShareFetchRequest,
     ShareFetchResponse,
 )
-from ..context import Context
+from ..api.context import Context
+from ..api.lookup import node_endpoints
+from ..api.registry import handles
 from ..fetching.share_read import Results, ShareRead, partition_data
-from ..groups.share.partitions.record_state import AcknowledgeType
-from ..groups.share.partitions.sessions import FINAL_EPOCH, INITIAL_EPOCH, PartitionKey, SessionKey, ShareSession, next_epoch
-from ..groups.share.partitions.share_partition import Acknowledgement
-from ..lookup import node_endpoints
-from ..registry import handles
 from ..scheduling.waiting import Wait
 from ..security.acls import Operation, ResourceType
+from ..share_partitions.record_state import AcknowledgeType
+from ..share_partitions.sessions import FINAL_EPOCH, INITIAL_EPOCH, PartitionKey, SessionKey, ShareSession, next_epoch
+from ..share_partitions.share_partition import Acknowledgement
 from ..topics.partition import Partition
 
 MAX_MEMBER_ID_LENGTH = 36

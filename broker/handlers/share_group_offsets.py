@@ -35,13 +35,13 @@ from ...protocol.messages.describe_share_group_offsets import (
     DescribeShareGroupOffsetsResponseTopic,
 )
 from ...protocol.schema import ZERO_UUID
-from ..context import Context
+from ..api.context import Context
+from ..api.registry import handles
 from ..groups.share.partitions_view import UNINITIALIZED_START_OFFSET
 from ..groups.share.requests import DeletedOffsets
-from ..registry import handles
+from ..scheduling.slices import Slices, in_slices, weight_of
 from ..scheduling.waiting import NEXT_TURN, Background, Wait
 from ..security.acls import Operation, ResourceType
-from ..slices import Slices, in_slices, weight_of
 from ..topics.replication import NO_LEADER
 from ..topics.topic import Topic
 from .share_groups import is_enabled

@@ -19,14 +19,14 @@ from ...protocol.messages.share_group_heartbeat import (
     ShareGroupHeartbeatRequest,
     ShareGroupHeartbeatResponse,
 )
+from ..api.context import Context
+from ..api.registry import handles
 from ..cluster.features import SHARE_VERSION
-from ..context import Context
 from ..groups.share.assignor import Assignment
 from ..groups.share.group import ShareGroup
 from ..groups.share.heartbeat import LEAVE_EPOCH, Heartbeat
 from ..groups.share.member import ShareMember
 from ..kafka_quirks.java_hash import hash_map_order, timeline_order
-from ..registry import handles
 from ..scheduling.waiting import Wait
 from ..security.acls import Operation, ResourceType
 from ..topics.topic import Topic

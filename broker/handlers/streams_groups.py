@@ -24,8 +24,9 @@ from ...protocol.messages.streams_group_heartbeat import (
     StreamsGroupHeartbeatRequest,
     StreamsGroupHeartbeatResponse,
 )
+from ..api.context import Context
+from ..api.registry import handles
 from ..cluster.features import STREAMS_VERSION
-from ..context import Context
 from ..groups.streams.configuration import NewTopic
 from ..groups.streams.group import StreamsGroup
 from ..groups.streams.heartbeat import (
@@ -40,7 +41,6 @@ from ..groups.streams.member import Endpoint
 from ..groups.streams.tasks import Task, by_subtopology
 from ..groups.streams.topology import CopartitionGroup, InternalTopicInfo, Subtopology, Topology
 from ..kafka_quirks.java_hash import hash_map_order
-from ..registry import handles
 from ..scheduling.waiting import Wait
 from ..security.acls import Operation, ResourceType
 from ..topics.names import INTERNAL_TOPICS, illegal_name

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ...protocol.compression import Compression
+from ...protocol.batches.compression import Compression
 from ...protocol.errors import ErrorCode, KafkaError
 from ...protocol.messages.get_telemetry_subscriptions import (
     GET_TELEMETRY_SUBSCRIPTIONS,
@@ -13,8 +13,8 @@ from ...protocol.messages.get_telemetry_subscriptions import (
 )
 from ...protocol.messages.push_telemetry import PUSH_TELEMETRY, PushTelemetryRequest, PushTelemetryResponse
 from ...protocol.schema import ZERO_UUID
-from ..context import Client, Context
-from ..registry import handles
+from ..api.context import Client, Context
+from ..api.registry import handles
 
 ACCEPTED = [Compression.ZSTD, Compression.LZ4, Compression.GZIP, Compression.SNAPPY]
 RESERVED = (ZERO_UUID, bytes(15) + b"\1")

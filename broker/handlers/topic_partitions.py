@@ -18,12 +18,12 @@ from ...protocol.messages.describe_topic_partitions import (
     DescribeTopicPartitionsResponseTopic,
 )
 from ...protocol.schema import ZERO_UUID
-from ..context import Context
-from ..lookup import stopped_nodes
-from ..registry import handles
+from ..api.context import Context
+from ..api.lookup import stopped_nodes
+from ..api.registry import handles
+from ..scheduling.slices import Slices, chunks
 from ..scheduling.waiting import NEXT_TURN, Wait
 from ..security.acls import Operation, ResourceType
-from ..slices import Slices, chunks
 from ..topics.names import illegal_name
 from ..topics.partition import Partition
 from ..topics.topic import Topic

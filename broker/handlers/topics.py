@@ -30,13 +30,13 @@ from ...protocol.messages.delete_topics import (
     DeleteTopicState,
 )
 from ...protocol.schema import ZERO_UUID
+from ..api.context import Context
+from ..api.lookup import find_topic
+from ..api.registry import handles
 from ..cluster.placement import MAX_PARTITIONS_PER_REQUEST, TOO_MANY_PARTITIONS
-from ..context import Context
-from ..lookup import find_topic
-from ..registry import handles
+from ..scheduling.slices import Slices
 from ..scheduling.waiting import NEXT_TURN, Wait
 from ..security.acls import Operation, ResourceType
-from ..slices import Slices
 from ..topics.names import CLUSTER_METADATA
 from ..topics.topic import Topic
 

@@ -37,13 +37,13 @@ from ...protocol.messages.write_txn_markers import (
     WriteTxnMarkersResponse,
 )
 from ...storage.producers import StaleCoordinatorEpoch, StaleProducerEpoch
-from ..context import Context
+from ..api.context import Context
+from ..api.lookup import find_led_partition, find_topic
+from ..api.registry import handles
 from ..kafka_quirks.re2 import InvalidRegularExpression, Regex
-from ..lookup import find_led_partition, find_topic
-from ..registry import handles
+from ..scheduling.slices import Slices, chunks, in_slices
 from ..scheduling.waiting import NEXT_TURN, Wait
 from ..security.acls import Operation, ResourceType
-from ..slices import Slices, chunks, in_slices
 from ..topics.names import TRANSACTION_STATE, illegal_name
 from ..transactions.transaction import NO_PRODUCER_EPOCH, Marker, Producer, TransactionState
 from .transactions import check_coordinator

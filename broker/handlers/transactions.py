@@ -41,14 +41,14 @@ from ...protocol.messages.txn_offset_commit import (
     TxnOffsetCommitResponseTopic,
 )
 from ...protocol.schema import ZERO_UUID
+from ..api.context import Context
+from ..api.lookup import Found, find_partitions
+from ..api.registry import handles
 from ..appending.transaction_check import NotInTransaction, join_transaction
-from ..context import Context
 from ..groups.offsets import CommittedOffset
-from ..lookup import Found, find_partitions
-from ..registry import handles
+from ..scheduling.slices import Slices, in_slices, weight_of
 from ..scheduling.waiting import NEXT_TURN, Background, Wait
 from ..security.acls import Operation, ResourceType
-from ..slices import Slices, in_slices, weight_of
 from ..topics.names import CONSUMER_OFFSETS, INTERNAL_TOPICS, TRANSACTION_STATE
 from ..transactions.coordinator import NO_PRODUCER, ProducerResult
 from ..transactions.transaction import TV_0, TV_2, Producer, TopicPartition

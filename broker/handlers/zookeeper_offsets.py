@@ -21,11 +21,11 @@ from ...protocol.messages.offset_fetch import (
     OffsetFetchResponseTopic,
 )
 from ...protocol.schema import ZERO_UUID
-from ..context import Context
-from ..lookup import find_partitions
+from ..api.context import Context
+from ..api.lookup import find_partitions
+from ..scheduling.slices import Slices
 from ..scheduling.waiting import NEXT_TURN, Wait
 from ..security.acls import Operation, ResourceType
-from ..slices import Slices
 
 NO_OFFSET = -1
 

@@ -19,7 +19,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..cluster.state import ClusterState
-from ..slices import chunks
+from ..scheduling.slices import chunks
 from ..topics.names import CONSUMER_OFFSETS
 from ..topics.partition import Partition
 from ..topics.replication import NO_LEADER

@@ -6,13 +6,13 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from ..group_progress import progress
-from ..slices import ITEMS, chunks
+from ..cluster.group_progress import progress
+from ..scheduling.slices import ITEMS, chunks
 from .openmetrics import counter, gauge, labels, samples
 
 if TYPE_CHECKING:
     from ..cluster.state import ClusterState
-    from ..core import Core
+    from ..connections.core import Core
 
 NODE_UP = gauge("odradek_node_up", "1 if the node serves clients, 0 if it is stopped, paused or isolated.")
 CONNECTIONS = gauge("odradek_connections", "Open connections of a listener.")

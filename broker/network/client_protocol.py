@@ -23,8 +23,8 @@ from contextlib import suppress
 from struct import Struct
 from typing import TYPE_CHECKING, cast
 
+from ..api.registry import CloseConnection
 from ..cluster.broker import Broker
-from ..registry import CloseConnection
 
 if TYPE_CHECKING:
     from .capture import Capture
@@ -76,7 +76,7 @@ class ClientProtocol(asyncio.BufferedProtocol):
             if self.server.capture is not None:
                 self.follow(self.server.capture, is_new=True)
             if session is not None and (certificate := session.getpeercert(binary_form=True)):
-                from ..authentication import identify_by_certificate
+                from ..connections.authentication import identify_by_certificate
 
                 identify_by_certificate(self.connection.client, self.broker, certificate)
         except CloseConnection as refused:

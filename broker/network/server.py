@@ -22,13 +22,13 @@ from typing import TYPE_CHECKING, TypeVar
 
 from ...protocol.errors import KafkaError
 from ...storage.memory import LogMemory
+from ..api.parked import Parked
 from ..cluster.broker import Broker, Silence
 from ..cluster.startup_topics import create_topics
 from ..cluster.state import ClusterState
-from ..connection import Connection
+from ..connections.connection import Connection
+from ..connections.core import Core
 from ..control_errors import ControlError, ControlRefused
-from ..core import Core
-from ..parked import Parked
 from ..scheduling.clock import Clock
 from ..scheduling.timers import Timers
 from ..scheduling.turns import Turns

@@ -14,7 +14,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ...protocol.frame import Buffer
-from ..connection import Connection
+from ..connections.connection import Connection
 from ..wire.captured_connection import CapturedConnection
 from ..wire.tcp_packets import FIN, RST, Address, canonical, packed
 from .capture import Capture

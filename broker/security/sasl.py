@@ -6,7 +6,7 @@
     COMPLETE                all requests are served; SaslHandshake begins a re-authentication if the session expires (KIP-368)
 
 `Refused` ends the authentication: after `connection.failed.authentication.delay.ms` the client gets the response, if there is one, and the
-connection is closed. `Violation` closes the connection at once. `broker/authentication.py` reads and writes the frames.
+connection is closed. `Violation` closes the connection at once. `broker/connections/authentication.py` reads and writes the frames.
 """
 
 from __future__ import annotations

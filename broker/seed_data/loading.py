@@ -6,15 +6,15 @@ from collections.abc import Callable, Iterable
 from itertools import count
 from pathlib import Path
 
+from ...protocol.batches.record_builder import build_batch
+from ...protocol.batches.records import Record
 from ...protocol.errors import KafkaError
 from ...protocol.messages.produce import PRODUCE
-from ...protocol.record_builder import build_batch
-from ...protocol.records import Record
+from ..api.context import Client, Context
 from ..appending.append import append
 from ..appending.error_codes import APPEND_REFUSALS, refusal_of
 from ..cluster.startup_topics import check_topics
 from ..cluster.state import ClusterState
-from ..context import Client, Context
 from ..kafka_quirks.murmur2 import partition_of
 from ..settings.cluster_config import TopicSpec
 from ..settings.properties import InvalidConfig

@@ -27,7 +27,7 @@ from ..cluster.quotas import ClientQuotas
 from ..cluster.replica_control import ReplicaControl
 from ..cluster.replication_throttle import ReplicationThrottle
 from ..cluster.state import ClusterState
-from ..cluster.zookeeper import ZooKeeper
+from ..releases.zookeeper import ZooKeeper
 from ..scheduling.turns import Turns
 from ..security.acls import Acl, Operation, PatternType, Permission, ResourceType
 from ..security.authorizer import Authorizer

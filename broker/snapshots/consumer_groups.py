@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...protocol.coordinator_records import RecordType
+from ...protocol.stored.coordinator_records import RecordType
 from ..groups.classic.messages import Protocol
 from ..groups.consumer.group import ConsumerGroup
 from ..groups.consumer.journal import Journal

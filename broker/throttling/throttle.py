@@ -15,10 +15,10 @@ from ...protocol.errors import KafkaError
 from ...protocol.messages.produce import PRODUCE, ProduceRequest
 from ...protocol.messages.write_txn_markers import WRITE_TXN_MARKERS
 from ...protocol.schema import Message, specs
+from ..api.context import Client, Context
+from ..api.failure import failure
+from ..api.gate import Answering, Asked, Channel, Gate, Sparing
 from ..cluster.broker import Broker
-from ..context import Client, Context
-from ..failure import failure
-from ..gate import Answering, Asked, Channel, Gate, Sparing
 from .rates import Window
 from .request_quotas import ClientLimits, LimitedRate, LimitedTokens, RequestQuotas
 

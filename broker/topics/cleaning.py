@@ -23,10 +23,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ...storage.compaction_schedule import CompactionLimits, Dirty, closed_segments, dirty_part, next_due_ms
 from ...storage.virtual_segments import VirtualSegments
+from ..scheduling.slices import Slices
 from ..scheduling.timers import Check, Timers
 from ..scheduling.waiting import NEXT_TURN, Background, Wait
 from ..settings.values import BrokerConfig
-from ..slices import Slices
 from .names import INTERNAL_TOPICS
 from .partition import Partition
 from .removed_records import Tell, tell_compacted
@@ -34,7 +34,7 @@ from .retention import segment_bytes
 from .topic import Topic
 
 if TYPE_CHECKING:
-    from ...protocol.records import Buffer
+    from ...protocol.batches.records import Buffer
 
 log = logging.getLogger("kafka.log.LogCleaner")
 
@@ -155,7 +155,7 @@ def _is_settled(partition: Partition, limits: CompactionLimits) -> bool:
 
 def _rewrite(partition: Partition, dirty: Dirty, now_ms: int, slices: Slices) -> Generator[Wait, None, bool]:
     """Compacts a log up to the end of its dirty part. Returns False, and leaves the log as it is, if `_LogState` has changed."""
-    from ...protocol.records import RecordBatch  # imported on first use, because a start needs no records
+    from ...protocol.batches.records import RecordBatch  # imported on first use, because a start needs no records
     from .compaction import Aborted, Compactor, LastOffsets
 
     state = _LogState.of(partition)

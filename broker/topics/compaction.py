@@ -11,7 +11,7 @@ Apart from superseded records, these rules apply:
   from it, or if it is the last one of its producer, because it contains the producer's sequence number and epoch.
 * Records without a key are removed. They were written before compaction was enabled for the topic.
 
-A batch that loses records is built again in its own compression (`protocol/record_builder.py`); the others keep their bytes.
+A batch that loses records is built again in its own compression (`protocol/batches/record_builder.py`); the others keep their bytes.
 `storage/compaction_schedule.py` determines when a log is compacted, and which part of it.
 """
 
@@ -19,8 +19,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from ...protocol.record_builder import rewrite_batch
-from ...protocol.records import BatchHeader, Buffer, Record, RecordBatch
+from ...protocol.batches.record_builder import rewrite_batch
+from ...protocol.batches.records import BatchHeader, Buffer, Record, RecordBatch
 from ...storage.producers import LastRecord
 from ...storage.transaction_index import EndedTransaction
 

@@ -13,7 +13,7 @@ from ...storage.virtual_segments import VirtualSegments
 from .replication import ReplicatedLog
 
 if TYPE_CHECKING:
-    from ...protocol.coordinator_records import CoordinatorRecord
+    from ...protocol.stored.coordinator_records import CoordinatorRecord
     from ..transactions.transaction import Marker, Producer
     from .topic import Topic
 
@@ -47,7 +47,7 @@ class ThrottledCopy(NamedTuple):
 @cache
 def _record_builder() -> ModuleType:
     """Returns `protocol.record_builder`. It is imported on first use, because a start needs no records."""
-    from ...protocol import record_builder
+    from ...protocol.batches import record_builder
 
     return record_builder
 

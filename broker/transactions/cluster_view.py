@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from ...protocol.coordinator_records import CoordinatorRecord
+from ...protocol.stored.coordinator_records import CoordinatorRecord
 from .transaction import Marker, TopicPartition
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...protocol.coordinator_records import (
+from ...protocol.stored.coordinator_records import (
     CoordinatorRecord,
     TransactionLogKey,
     TransactionLogValue,

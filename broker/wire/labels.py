@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
+from ...protocol.batches.records import HEADER, PREFIX_SIZE
 from ...protocol.messages.produce import ProduceRequest
-from ...protocol.records import HEADER, PREFIX_SIZE
 from ...protocol.schema import ZERO_UUID
 from ..faults.elements import Element
 from ..plurals import counted

@@ -7,14 +7,14 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from ...protocol.frame import LENGTH, Buffer
-from ..context import Client
+from ..api.context import Client
 from ..scheduling.waiting import NEXT_TURN, Wait
 from .exchange import HEAD_BYTES
 from .record import MOST_LATEST, Flight, Peer, Record, beginning
 
 if TYPE_CHECKING:
     from ..cluster.broker import Broker
-    from ..core import Core
+    from ..connections.core import Core
 
 MOST_NAMED = 3
 """How many of the things that a request waits for are named."""

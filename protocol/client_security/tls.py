@@ -7,7 +7,7 @@ import ssl
 import tempfile
 from pathlib import Path
 
-from ..key_stores import InvalidStore, KeyStore, key_store, trusted_certificates
+from .key_stores import InvalidStore, KeyStore, key_store, trusted_certificates
 from .settings import TlsSettings
 
 

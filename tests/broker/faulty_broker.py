@@ -12,15 +12,15 @@ from random import Random
 from typing import Any
 
 from odradek.broker import logs
-from odradek.broker.connection import Connection
-from odradek.broker.context import Context
+from odradek.broker.api.context import Context
+from odradek.broker.api.registry import Handler
+from odradek.broker.connections.connection import Connection
 from odradek.broker.handlers import HANDLERS
 from odradek.broker.network.acceptor import Acceptor
 from odradek.broker.network.client_protocol import ClientProtocol
 from odradek.broker.network.server import Server
-from odradek.broker.registry import Handler
+from odradek.broker.process.serving import run
 from odradek.broker.scheduling.waiting import NEXT_TURN, Wait
-from odradek.broker.serving import run
 from odradek.broker.settings.cluster_config import TopicSpec, cluster_of
 from odradek.protocol.messages.heartbeat import HEARTBEAT
 from odradek.protocol.messages.leave_group import LEAVE_GROUP

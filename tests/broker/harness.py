@@ -15,25 +15,25 @@ from dataclasses import replace
 from random import Random
 from typing import Any
 
+from odradek.broker.api.parked import Parked
+from odradek.broker.api.topic_descriptions import Description, TopicDescriber
 from odradek.broker.cluster.state import ClusterState
-from odradek.broker.connection import Connection
-from odradek.broker.core import Core
+from odradek.broker.connections.connection import Connection
+from odradek.broker.connections.core import Core
 from odradek.broker.faults.fault import Fault
 from odradek.broker.faults.options import add_fault
-from odradek.broker.parked import Parked
+from odradek.broker.scheduling.slices import Slices
 from odradek.broker.scheduling.timers import Timers
 from odradek.broker.scheduling.turns import Turns
 from odradek.broker.security.startup import Security
 from odradek.broker.settings.cluster_config import DEFAULT_LIMITS, RecordLimits, cluster_of
-from odradek.broker.slices import Slices
 from odradek.broker.snapshots.cluster import State, nodes_of, read_cluster
 from odradek.broker.snapshots.continuation import restore_cluster
-from odradek.broker.topic_descriptions import Description, TopicDescriber
 from odradek.broker.topics.topic import Topic
+from odradek.protocol.batches.record_builder import build_batch
+from odradek.protocol.batches.records import Record
 from odradek.protocol.frame import decode_response, encode_request
 from odradek.protocol.messages.produce import PRODUCE, PartitionProduceData, ProduceRequest, TopicProduceData
-from odradek.protocol.record_builder import build_batch
-from odradek.protocol.records import Record
 from odradek.protocol.schema import Api, Message
 
 START_MS = 1_700_000_000_000

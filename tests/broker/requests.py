@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 from odradek.broker.groups.offsets import CommittedOffset
 from odradek.broker.transactions.transaction import Producer
-from odradek.protocol.record_builder import build_batch
-from odradek.protocol.records import Record
+from odradek.protocol.batches.record_builder import build_batch
+from odradek.protocol.batches.records import Record
 from odradek.protocol.schema import Api, Message, Spec, has_default, specs
 from tests.broker.harness import World
 

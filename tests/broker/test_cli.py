@@ -388,12 +388,11 @@ main(["serve", "--port", "0"])
     assert (is_enabled, is_frozen) == ("True", "True")
     assert not {"crc32c", "cramjam", "difflib", "hashlib", "ipaddress", "json", "pathlib", "shutil", "uuid"} & set(loaded)
     deferred = (
-        "broker.control_listener",
         "broker.controls",
         "broker.groups",
         "broker.transactions",
-        "protocol.records",
-        "protocol.record_checks",
+        "protocol.batches.records",
+        "protocol.batches.checks",
         "protocol.messages.metadata",
     )
     assert not [name for name in loaded if name.startswith(tuple(f"odradek.{each}" for each in deferred))]
@@ -489,7 +488,7 @@ def test_healthcheck_without_a_cluster_fails() -> None:
 
 
 def test_healthcheck_imports_few_modules() -> None:
-    code = "import sys; from odradek.broker import cli, healthcheck; cli._parser(['healthcheck']); print(*sys.modules)"
+    code = "import sys; from odradek.broker import cli; from odradek.broker.client import healthcheck; cli._parser(['healthcheck']); print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], env=CLEAN, capture_output=True, text=True, check=True).stdout.split()
     assert not {
         "asyncio",

@@ -7,7 +7,7 @@ import logging
 
 import pytest
 
-from odradek.broker.large_frame import LARGE_FRAME_BYTES
+from odradek.broker.connections.large_frame import LARGE_FRAME_BYTES
 from odradek.protocol.errors import ErrorCode
 from odradek.protocol.frame import encode_request
 from odradek.protocol.messages.api_versions import API_VERSIONS, ApiVersionsRequest

@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 
 import pytest
 
-from odradek.broker.context import Context
+from odradek.broker.api.context import Context
 from odradek.broker.scheduling.waiting import NEXT_TURN, Wait
 from odradek.broker.short_repr import MAX_CHARACTERS
 from odradek.protocol.errors import ErrorCode, KafkaError
@@ -19,8 +19,8 @@ from odradek.protocol.messages.fetch import FETCH, FetchPartition, FetchRequest,
 from odradek.protocol.messages.heartbeat import HEARTBEAT, HeartbeatRequest, HeartbeatResponse
 from odradek.protocol.messages.produce import PRODUCE
 from odradek.storage import blocks
+from tests.broker.connections.test_core import replaced
 from tests.broker.harness import Client, World, a_batch, produce, produce_request
-from tests.broker.test_core import replaced
 
 ASK = ApiVersionsRequest(client_software_name="test", client_software_version="1")
 BEAT = HeartbeatRequest(group_id="g", generation_id=1, member_id="m")
@@ -142,7 +142,7 @@ def test_failing_error_response_closes_only_its_connection(
     world: World, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     client = world.client()
-    monkeypatch.setattr("odradek.broker.failure._mirror", fail)
+    monkeypatch.setattr("odradek.broker.api.failure._mirror", fail)
 
     def refuse(request: Any, context: Context) -> NoReturn:
         raise KafkaError(ErrorCode.INVALID_REQUEST)

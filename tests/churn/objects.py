@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from odradek.broker.client.cluster_client import ClusterClient, check
+from odradek.protocol.batches.record_builder import build_batch
+from odradek.protocol.batches.records import Record
 from odradek.protocol.messages.alter_client_quotas import ALTER_CLIENT_QUOTAS, AlterClientQuotasRequest, EntityData, EntryData, OpData
 from odradek.protocol.messages.alter_user_scram_credentials import (
     ALTER_USER_SCRAM_CREDENTIALS,
@@ -44,8 +46,6 @@ from odradek.protocol.messages.streams_group_heartbeat import (
     Subtopology,
     Topology,
 )
-from odradek.protocol.record_builder import build_batch
-from odradek.protocol.records import Record
 from odradek.protocol.schema import ZERO_UUID
 
 TRANSACTION_COORDINATOR = 1

@@ -18,7 +18,7 @@ from confluent_kafka.admin import AdminClient
 from kafka.net.sasl.oauth import AbstractTokenProvider
 
 from odradek.broker import Cluster
-from odradek.broker.client_config import CLIENTS, Access
+from odradek.broker.embedding.client_config import CLIENTS, Access
 from odradek.broker.security.oauthbearer_settings import LOGIN_MODULE
 from odradek.broker.settings.cluster_config import cluster_of
 from odradek.broker.settings.listeners import SASL_PROTOCOLS, TLS_PROTOCOLS

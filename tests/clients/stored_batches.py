@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import socket
 
+from odradek.protocol.batches.records import batches
 from odradek.protocol.frame import decode_response, encode_request
 from odradek.protocol.messages.fetch import FETCH, FetchPartition, FetchRequest, FetchTopic
-from odradek.protocol.records import batches
 
 VERSION = 10
 """The version of Fetch, which all emulated releases serve."""

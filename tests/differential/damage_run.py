@@ -12,9 +12,9 @@ from itertools import islice
 from random import randrange
 from time import time_ns
 
-from odradek.protocol.compression import Compression
+from odradek.protocol.batches.compression import Compression
+from odradek.protocol.batches.records import COMPRESSION_MASK
 from odradek.protocol.messages.produce import PRODUCE, PartitionProduceData, ProduceRequest, TopicProduceData
-from odradek.protocol.records import COMPRESSION_MASK
 from tests.apache_kafka import QUICK, ApacheKafka
 
 from .case import Case, Cases, Send, Topic, id_of

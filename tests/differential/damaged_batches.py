@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator
 from random import Random
 from typing import Any, NamedTuple
 
-from odradek.protocol.compression import Compression, compress
+from odradek.protocol.batches.compression import Compression, compress
+from odradek.protocol.batches.record_builder import build_batch
+from odradek.protocol.batches.records import HEADER, PREFIX_SIZE, Record, write_crc
 from odradek.protocol.messages.produce import PRODUCE
-from odradek.protocol.record_builder import build_batch
-from odradek.protocol.records import HEADER, PREFIX_SIZE, Record, write_crc
 
 from .families.batches import FIELDS, TOPICS
 

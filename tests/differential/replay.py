@@ -12,6 +12,7 @@ from contextlib import ExitStack, closing
 from struct import pack, unpack
 from typing import Any
 
+from odradek.protocol.batches.records import HEADER, write_crc
 from odradek.protocol.frame import decode_response, encode_request
 from odradek.protocol.messages.api_versions import API_VERSIONS
 from odradek.protocol.messages.create_topics import (
@@ -25,7 +26,6 @@ from odradek.protocol.messages.init_producer_id import INIT_PRODUCER_ID, InitPro
 from odradek.protocol.messages.list_offsets import LIST_OFFSETS, ListOffsetsPartition, ListOffsetsRequest, ListOffsetsTopic
 from odradek.protocol.messages.metadata import METADATA, MetadataRequest
 from odradek.protocol.messages.offset_fetch import OFFSET_FETCH, OffsetFetchRequest
-from odradek.protocol.records import HEADER, write_crc
 from odradek.protocol.schema import Api, Message, ProtocolError, specs
 
 from .case import (

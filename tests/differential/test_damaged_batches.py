@@ -6,9 +6,9 @@ from collections import Counter
 
 import pytest
 
-from odradek.protocol.batch_validation import only_batch, validate_batch
-from odradek.protocol.compression import Compression, InvalidCompression, decompress
-from odradek.protocol.records import HEADER, BatchError, InvalidRecords, read_header, read_records
+from odradek.protocol.batches.batch_validation import only_batch, validate_batch
+from odradek.protocol.batches.compression import Compression, InvalidCompression, decompress
+from odradek.protocol.batches.records import HEADER, BatchError, InvalidRecords, read_header, read_records
 from tests import apache_kafka
 
 from .damage_run import main

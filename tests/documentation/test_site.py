@@ -109,10 +109,10 @@ def test_search_of_the_site_needs_no_request(site: Path) -> None:
 
 def test_site_has_logo_and_colours_of_the_page(site: Path) -> None:
     text = (site / "index.html").read_text(encoding="utf-8")
-    style = (ROOT / "broker" / "control_listener" / "page" / "style.css").read_text(encoding="utf-8")
+    style = (ROOT / "broker" / "controls" / "http" / "page" / "style.css").read_text(encoding="utf-8")
     colours = re.findall(r"--accent: (#\w+);", style)
     assert len(colours) == 2 and all(f"--color-brand-primary: {colour};" in text for colour in colours)
-    icon = (ROOT / "broker" / "control_listener" / "page" / "icon.svg").read_bytes()
+    icon = (ROOT / "broker" / "controls" / "http" / "page" / "icon.svg").read_bytes()
     assert 'class="sidebar-logo" src="_static/icon.svg"' in text and (site / "_static" / "icon.svg").read_bytes() == icon
 
 

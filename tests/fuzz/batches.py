@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from random import Random
 
-from odradek.protocol.compression import Compression
-from odradek.protocol.record_builder import build_batch
-from odradek.protocol.records import TRANSACTIONAL_BIT, write_crc
+from odradek.protocol.batches.compression import Compression
+from odradek.protocol.batches.record_builder import build_batch
+from odradek.protocol.batches.records import TRANSACTIONAL_BIT, write_crc
 from tests.differential.damaged_batches import damaged, records
 
 from .vocabulary import Draw

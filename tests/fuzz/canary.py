@@ -9,13 +9,13 @@ from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from typing import Any, NamedTuple
 
+from odradek.protocol.batches.records import batches
 from odradek.protocol.errors import ErrorCode
 from odradek.protocol.frame import decode_response, encode_request
 from odradek.protocol.messages.create_topics import CREATE_TOPICS, CreatableTopic, CreatableTopicConfig, CreateTopicsRequest
 from odradek.protocol.messages.fetch import FETCH, FetchPartition, FetchRequest, FetchTopic
 from odradek.protocol.messages.metadata import METADATA, MetadataRequest, MetadataRequestTopic
 from odradek.protocol.messages.produce import PRODUCE
-from odradek.protocol.records import batches
 from odradek.protocol.schema import Api, Message
 from tests.broker.harness import a_batch, produce_request
 

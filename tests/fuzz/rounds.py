@@ -16,10 +16,10 @@ from random import Random
 from typing import NamedTuple
 
 from odradek import broker
-from odradek.protocol import consumer_protocol, coordinator_records
 from odradek.protocol.messages import APIS
 from odradek.protocol.messages.metadata import METADATA, MetadataResponsePartition, MetadataResponseTopic
 from odradek.protocol.schema import Message
+from odradek.protocol.stored import consumer_protocol, coordinator_records
 
 from .batches import Batches
 from .facts import Facts

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from odradek.broker.connection import Connection
+from odradek.broker.connections.connection import Connection
 from odradek.broker.handlers import HANDLERS
 from odradek.protocol.frame import encode_request, encode_response
 from odradek.protocol.messages import APIS

@@ -13,12 +13,7 @@ from types import NoneType
 from typing import Any
 
 from odradek.broker.settings.rows import BROKER_SETTINGS, GROUP_SETTINGS, TOPIC_SETTINGS
-from odradek.protocol.consumer_protocol import (
-    ConsumerProtocolAssignment,
-    ConsumerProtocolSubscription,
-    TopicPartitions,
-    write,
-)
+from odradek.protocol.stored.consumer_protocol import ConsumerProtocolAssignment, ConsumerProtocolSubscription, TopicPartitions, write
 
 from .facts import Facts, Known
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from odradek.protocol.compression import Compression, compress
+from odradek.protocol.batches.compression import Compression, compress
 from odradek.protocol.otlp import DataPoint, InvalidMetrics, Metric, read_metrics, read_pushed
 
 

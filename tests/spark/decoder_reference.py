@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 from hypothesis import strategies as st
 
-from odradek.protocol.compression import Compression
-from odradek.protocol.record_builder import build_batch
-from odradek.protocol.records import Record, batches
+from odradek.protocol.batches.compression import Compression
+from odradek.protocol.batches.record_builder import build_batch
+from odradek.protocol.batches.records import Record, batches
 from odradek.spark_sink.batches import Batches
 from odradek.spark_sink.decoder import COLUMN_TYPES, Decoder
 

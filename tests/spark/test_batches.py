@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from odradek.protocol.batches.record_builder import build_batch
+from odradek.protocol.batches.records import CorruptBatch, InvalidRecords, Record
 from odradek.protocol.messages.fetch import AbortedTransaction
-from odradek.protocol.record_builder import build_batch
-from odradek.protocol.records import CorruptBatch, InvalidRecords, Record
 from odradek.spark_sink.batches import Batches, visible
 from tests.spark.decoder_reference import decoded, rows_of
 

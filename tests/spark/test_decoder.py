@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from kafka.record import MemoryRecords
 
-from odradek.protocol.compression import Compression
-from odradek.protocol.record_builder import build_batch
-from odradek.protocol.records import InvalidRecords, Record, RecordBatch
+from odradek.protocol.batches.compression import Compression
+from odradek.protocol.batches.record_builder import build_batch
+from odradek.protocol.batches.records import InvalidRecords, Record, RecordBatch
 from odradek.spark_sink.batches import Batches
 from odradek.spark_sink.decoder import BYTES, COLUMN_TYPES, ROWS, Decoder
 from tests.spark.decoder_reference import ALL_COLUMNS, EVERYTHING, decoded, expected_rows, log, record_batch, rows_of

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from odradek.protocol.records import BatchHeader, Record, read_records
+from odradek.protocol.batches.records import BatchHeader, Record, read_records
 from odradek.spark_sink.encoder import RecordColumns, RecordEncoder
 from odradek.spark_sink.task_writer import TYPES
 from tests.spark.decoder_reference import BODIES

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from pyspark.sql.types import StructType, _parse_datatype_string
 
-from odradek.protocol.compression import Compression
+from odradek.protocol.batches.compression import Compression
 from odradek.spark_sink.error_conditions import KafkaCondition
 from odradek.spark_sink.producer import ALL_REPLICAS, ProducerConfig
 from odradek.spark_sink.sink_options import LEADER_ONLY, check_schema, sink_options

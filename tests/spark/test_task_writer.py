@@ -13,7 +13,7 @@ from kafka import TopicPartition as TheirPartition
 from pyspark.sql import Row
 
 from odradek.broker import Cluster
-from odradek.protocol.compression import Compression
+from odradek.protocol.batches.compression import Compression
 from odradek.spark_sink.error_conditions import KafkaCondition
 from odradek.spark_sink.task_writer import arrow_batches, write
 from tests.spark.arrow_rows import producer_config, rows_of_records, rows_of_values

@@ -51,7 +51,13 @@ def test_files_and_functions_are_short(path: Path) -> None:
 
 def test_modules_of_protocol_and_storage_are_in_layers() -> None:
     contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
-    layers = {name for contract in contracts for layer in contract.get("layers", ()) for name in re.split(r"[ |:]+", layer)}
+    layers = {
+        f"{container}.{name}".removeprefix(".")
+        for contract in contracts
+        for container in contract.get("containers", [""])
+        for layer in contract.get("layers", ())
+        for name in re.split(r"[ |:]+", layer)
+    }
     missing = []
     for path in sources("protocol", "storage"):
         parts = ("odradek", *path.relative_to(ROOT).with_suffix("").parts)

@@ -20,7 +20,7 @@ def test_listed_files_are_those_of_a_trace(api: str, traced: dict[str, list[str]
 
 
 def test_trace_begins_with_the_connection(traced: dict[str, list[str]]) -> None:
-    assert {files[0] for files in traced.values()} == {"broker/connection.py"}
+    assert {files[0] for files in traced.values()} == {"broker/connections/connection.py"}
 
 
 def test_rewritten_lists_replace_only_their_section() -> None:

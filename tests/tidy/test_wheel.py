@@ -37,7 +37,7 @@ assert (broker.WHOSE, storage.WHOSE) == ("theirs", "theirs")
 SERVES_THE_PAGE = """
 import odradek, urllib.request
 assert odradek.__file__.startswith(ORIGIN), odradek.__file__
-from odradek.broker.control_listener.page_files import page_resources
+from odradek.broker.controls.http.page_files import page_resources
 with odradek.Cluster(nodes=1, control="127.0.0.1:0") as cluster:
     for path in page_resources():
         assert urllib.request.urlopen(f"http://{cluster.control}{path}").read()
@@ -73,7 +73,7 @@ def run(program: str, origin: Path, *, cwd: Path, path: list[Path], options: tup
 def test_wheel_contains_exactly_the_code(wheel: Path, source: Path) -> None:
     expected = {f"odradek/{path.relative_to(source).as_posix()}" for folder in CODE for path in (source / folder).rglob("*.py")}
     expected -= {"odradek/spark_sink/autoload/__init__.py"}
-    page = source / "broker/control_listener/page"
+    page = source / "broker/controls/http/page"
     expected |= {f"odradek/{path.relative_to(source).as_posix()}" for path in page.rglob("*") if path.is_file()}
     expected |= {"odradek/__init__.py", "odradek/py.typed", "pyspark_odradek/__init__.py"}
     with ZipFile(wheel) as archive:

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from ....protocol import consumer_protocol
 from ....protocol.errors import ErrorCode, KafkaError
+from ....protocol.stored import consumer_protocol
 from ...topics.topic import Topic
 from ..classic.messages import CONSUMER_PROTOCOL_TYPE, Join, JoinResult, Leave, Protocol, Sync, SyncResult
 from .embedded_protocol import read_subscription, slots_of, write_assignment

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from ....protocol import consumer_protocol
-from ....protocol.consumer_protocol import ConsumerProtocolAssignment, ConsumerProtocolSubscription, TopicPartitions
 from ....protocol.errors import ErrorCode, KafkaError
 from ....protocol.schema import ProtocolError
+from ....protocol.stored import consumer_protocol
+from ....protocol.stored.consumer_protocol import ConsumerProtocolAssignment, ConsumerProtocolSubscription, TopicPartitions
 from ...topics.topic import Topic
 from .assignors import Slot, by_topic
 

@@ -33,8 +33,8 @@ from base64 import urlsafe_b64encode
 from collections import Counter
 from collections.abc import Callable, Iterable
 
-from ....protocol.coordinator_records import RecordType
 from ....protocol.errors import ErrorCode, KafkaError
+from ....protocol.stored.coordinator_records import RecordType
 from ...plurals import counted
 from ...scheduling.revertible import RevertibleDict
 from ...scheduling.timers import Timers

@@ -5,7 +5,7 @@ A group marks each part when it changes. At the end of each request `records.con
 
 from __future__ import annotations
 
-from ....protocol.coordinator_records import RecordType
+from ....protocol.stored.coordinator_records import RecordType
 
 
 class Journal:

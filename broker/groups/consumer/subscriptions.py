@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ....protocol.coordinator_records import RecordType
 from ....protocol.errors import ErrorCode, KafkaError
+from ....protocol.stored.coordinator_records import RecordType
 from ...kafka_quirks.re2 import InvalidRegularExpression
 from ...scheduling.revertible import RevertibleDict
 from ...scheduling.timers import Timers

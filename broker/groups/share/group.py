@@ -23,8 +23,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import partial
 
-from ....protocol.coordinator_records import RecordType
 from ....protocol.errors import ErrorCode, KafkaError
+from ....protocol.stored.coordinator_records import RecordType
 from ...kafka_quirks.java_hash import hash_map_order, timeline_order
 from ...plurals import counted
 from ...scheduling.revertible import RevertibleDict

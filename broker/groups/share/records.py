@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ....protocol.coordinator_records import (
+from ....protocol.schema import Message
+from ....protocol.stored.coordinator_records import (
     CoordinatorRecord,
     GroupKey,
     MemberKey,
@@ -21,7 +22,6 @@ from ....protocol.coordinator_records import (
     write_key,
     write_value,
 )
-from ....protocol.schema import Message
 from .assignor import NO_PARTITIONS, Assignment
 from .group import ShareGroup
 from .initialization import Initialization, TopicPartitions

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
-from ....protocol.coordinator_records import CoordinatorRecord, GroupKey, MemberKey, RecordType, write_key, write_value
 from ....protocol.schema import Message
-from ....protocol.streams_records import (
+from ....protocol.stored.coordinator_records import CoordinatorRecord, GroupKey, MemberKey, RecordType, write_key, write_value
+from ....protocol.stored.streams_records import (
     CopartitionGroup,
     CurrentTaskIds,
     Endpoint,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from ....protocol.records import CRC_START, HEADER, PREFIX_SIZE, BatchHeader
+from ....protocol.batches.records import CRC_START, HEADER, PREFIX_SIZE, BatchHeader
 from ..exchange import Exchange
 
 

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 from itertools import combinations
 from typing import Any, NamedTuple
 
-from ....protocol.consumer_protocol import ConsumerProtocolSubscription, read
 from ....protocol.schema import ProtocolError
+from ....protocol.stored.consumer_protocol import ConsumerProtocolSubscription, read
 from ...plurals import counted
 from ..exchange import Exchange
 from .finding import Finding, shown

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from ....protocol.batches.records import batches
 from ....protocol.errors import ErrorCode
-from ....protocol.records import batches
 from ....protocol.schema import Message, ProtocolError, Spec, specs
 from ...plurals import counted
 from .ids import Ids

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ....protocol.records import MAGIC_POSITION, first_batch_size, write_crc
+from ....protocol.batches.records import MAGIC_POSITION, first_batch_size, write_crc
 from ....protocol.schema import ZERO_UUID, ProtocolError, Spec, specs
 from .pairs import kind_of, paired
 

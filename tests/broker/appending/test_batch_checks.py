@@ -9,14 +9,14 @@ import cramjam
 import pytest
 
 from odradek.broker.appending.batch_checks import AppendRules, validate_records
-from odradek.protocol import compression as codecs
-from odradek.protocol.batch_validation import BatchTooLarge
-from odradek.protocol.compression import Compression
+from odradek.protocol.batches import compression as codecs
+from odradek.protocol.batches.batch_validation import BatchTooLarge
+from odradek.protocol.batches.checks import UnreadableRecords
+from odradek.protocol.batches.compression import Compression
+from odradek.protocol.batches.record_builder import build_batch
+from odradek.protocol.batches.records import DECOMPRESSED_LIMIT, HEADER, Record, RecordBatch, read_header, write_crc
 from odradek.protocol.errors import ErrorCode
 from odradek.protocol.messages.produce import PRODUCE
-from odradek.protocol.record_builder import build_batch
-from odradek.protocol.record_checks import UnreadableRecords
-from odradek.protocol.records import DECOMPRESSED_LIMIT, HEADER, Record, RecordBatch, read_header, write_crc
 from tests.broker.harness import START_MS, World, a_batch, produce_request
 
 MIB = 1 << 20

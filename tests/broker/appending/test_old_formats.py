@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from odradek.protocol.compression import Compression
+from odradek.protocol.batches.compression import Compression
+from odradek.protocol.batches.message_sets import Message, build_message, build_message_set
+from odradek.protocol.batches.record_builder import build_batch
+from odradek.protocol.batches.records import Record, batches
 from odradek.protocol.errors import ErrorCode
-from odradek.protocol.message_sets import Message, build_message, build_message_set
 from odradek.protocol.messages.produce import PRODUCE, PartitionProduceResponse
-from odradek.protocol.record_builder import build_batch
-from odradek.protocol.records import Record, batches
 from tests.broker.harness import START_MS, Client, World, a_batch, produce_request
 
 RECORDS = [Record(number, START_MS + number, b"k", value, []) for number, value in enumerate((b"a", b"b"))]

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from odradek.broker.appending.produce_shape import MOST_RECORDS, NUMBERS, Shape, may_have_shape, shape_of, value_fits
-from odradek.protocol.compression import Compression
-from odradek.protocol.record_builder import build_batch
-from odradek.protocol.records import Record, read_header
+from odradek.protocol.batches.compression import Compression
+from odradek.protocol.batches.record_builder import build_batch
+from odradek.protocol.batches.records import Record, read_header
 from tests.broker.harness import START_MS
 
 ANYTHING: Any = None  # the target and the rules, which a shape only stores

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from odradek.broker.appending import produce_shapes
 from odradek.broker.appending.produce_shapes import ProduceShapes
 from odradek.broker.appending.produce_target import Target
-from odradek.protocol.compression import Compression
+from odradek.protocol.batches.compression import Compression
+from odradek.protocol.batches.record_builder import build_batch
+from odradek.protocol.batches.records import Record, write_crc
 from odradek.protocol.errors import ErrorCode
 from odradek.protocol.frame import encode_request
 from odradek.protocol.messages.produce import PRODUCE
-from odradek.protocol.record_builder import build_batch
-from odradek.protocol.records import Record, write_crc
 from odradek.storage.producer_state import MAX_SEQUENCE
 from tests.broker.harness import START_MS, Client, World, a_batch, produce_request
 

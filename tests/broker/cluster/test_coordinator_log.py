@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from odradek.protocol.coordinator_records import CoordinatorRecord
+from odradek.protocol.stored.coordinator_records import CoordinatorRecord
 from tests.broker.harness import World
 
 

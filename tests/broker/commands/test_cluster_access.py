@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from odradek import Cluster
-from odradek.broker.progress import CLEAR_LINE
+from odradek.broker.process.progress import CLEAR_LINE
+from odradek.broker.process.serving import seed_progress
 from odradek.broker.seed_data.reading import read_entries
-from odradek.broker.serving import seed_progress
 from tests.broker.commands.console import Console, Stream
 from tests.broker.http_server import http_server
 from tests.broker.test_cli import CLEAN, COMMAND
@@ -97,14 +97,14 @@ def test_commands_import_no_broker(console: Console) -> None:
     code = "import sys; from odradek.broker.cli import main; main(['topics']); print(*sys.modules)"
     environ = CLEAN | {"BOOTSTRAP_SERVERS": os.environ["BOOTSTRAP_SERVERS"]}
     loaded = subprocess.run([sys.executable, "-c", code], env=environ, capture_output=True, text=True, check=True).stdout.split()
-    assert not {"asyncio", "odradek.broker.cluster.state", "odradek.broker.core", "odradek.broker.controls"} & set(loaded)
+    assert not {"asyncio", "odradek.broker.cluster.state", "odradek.broker.connections.core", "odradek.broker.controls"} & set(loaded)
 
 
 def test_long_work_shows_a_bar_on_a_terminal(
     shared_cluster: Cluster, console: Console, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr("odradek.broker.progress.FIRST_S", 0)
-    monkeypatch.setattr("odradek.broker.progress.PAUSE_S", 0)
+    monkeypatch.setattr("odradek.broker.process.progress.FIRST_S", 0)
+    monkeypatch.setattr("odradek.broker.process.progress.PAUSE_S", 0)
     shared_cluster.create_topic("orders", 1)
     file = tmp_path / "orders.txt"
     file.write_text("x" * 99 + "\n" + "y\n")
@@ -115,7 +115,7 @@ def test_long_work_shows_a_bar_on_a_terminal(
 
 
 def test_seed_data_shows_a_bar_on_a_terminal(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr("odradek.broker.progress.FIRST_S", 0)
+    monkeypatch.setattr("odradek.broker.process.progress.FIRST_S", 0)
     monkeypatch.setattr(sys, "stderr", terminal := Stream(is_terminal=True))
     file = tmp_path / "orders.jsonl"
     file.write_text('{"value": 1}\n' * 10)

@@ -7,8 +7,8 @@ from confluent_kafka.admin import AdminClient
 from confluent_kafka.admin._scram import ScramCredentialInfo, ScramMechanism, UserScramCredentialUpsertion
 
 from odradek import Cluster
-from odradek.broker.control_interface.results import json_of
 from odradek.broker.controls.access import UserInfo
+from odradek.broker.controls.interface.results import json_of
 
 pytestmark = [pytest.mark.sockets, pytest.mark.clients]
 

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
+from odradek.protocol.batches.records import HEADER, RecordBatch, batches
 from odradek.protocol.messages.api_versions import API_VERSIONS, ApiVersionsRequest
 from odradek.protocol.messages.fetch import FETCH, FetchPartition, FetchRequest, FetchTopic
-from odradek.protocol.records import HEADER, RecordBatch, batches
+from tests.broker.connections.test_core import fetch_request
 from tests.broker.harness import World, produce
-from tests.broker.test_core import fetch_request
 
 ASK = ApiVersionsRequest(client_software_name="test", client_software_version="1")
 

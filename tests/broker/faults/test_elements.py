@@ -21,8 +21,8 @@ from odradek.protocol.messages.offset_fetch import OFFSET_FETCH, OffsetFetchRequ
 from odradek.protocol.messages.produce import PRODUCE
 from odradek.protocol.messages.txn_offset_commit import TXN_OFFSET_COMMIT
 from odradek.protocol.schema import Api
+from tests.broker.api.test_failure import example
 from tests.broker.harness import World
-from tests.broker.test_failure import example
 
 
 @pytest.fixture

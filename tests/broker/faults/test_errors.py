@@ -23,8 +23,8 @@ from odradek.protocol.messages.offset_commit import (
 from odradek.protocol.messages.offset_fetch import OFFSET_FETCH, OffsetFetchRequest, OffsetFetchRequestGroup
 from odradek.protocol.messages.produce import PRODUCE, PartitionProduceData, ProduceRequest, TopicProduceData
 from odradek.protocol.schema import Api
+from tests.broker.api.test_failure import error_codes, example
 from tests.broker.harness import World, a_batch, produce, produce_request
-from tests.broker.test_failure import error_codes, example
 
 CODE = ErrorCode.REASSIGNMENT_IN_PROGRESS
 VERSIONS = [(api, version) for api in APIS.values() for version in range(api.versions.first, api.versions.last + 1)]

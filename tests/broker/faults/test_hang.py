@@ -7,8 +7,8 @@ import pytest
 from odradek.protocol.messages.api_versions import API_VERSIONS, ApiVersionsRequest
 from odradek.protocol.messages.fetch import FETCH
 from odradek.protocol.messages.produce import PRODUCE
+from tests.broker.connections.test_core import fetch_request
 from tests.broker.harness import World, a_batch, produce, produce_request
-from tests.broker.test_core import fetch_request
 
 ASK = ApiVersionsRequest(client_software_name="test", client_software_version="1")
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from odradek.broker.context import Context
+from odradek.broker.api.context import Context
 from odradek.broker.fetching import fetch_shortcut
 from odradek.broker.fetching.fetch_shortcut import FetchShortcut
 from odradek.protocol.frame import encode_request

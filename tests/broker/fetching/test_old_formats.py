@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from odradek.protocol.compression import Compression
+from odradek.protocol.batches.compression import Compression
+from odradek.protocol.batches.records import read_header
 from odradek.protocol.errors import ErrorCode
 from odradek.protocol.messages.fetch import FETCH, FetchPartition, FetchRequest, FetchTopic, PartitionData
-from odradek.protocol.records import read_header
 from tests.broker.harness import World, produce
-from tests.protocol.test_message_sets import read_by_kafka_python
+from tests.protocol.batches.test_message_sets import read_by_kafka_python
 
 
 def world(as_version: str = "2.8", **configs: str) -> World:

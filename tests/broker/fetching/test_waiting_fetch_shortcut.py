@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from odradek.broker.api.parked import Undecoded
 from odradek.broker.fetching.fetch_shortcut import FetchTemplate
-from odradek.broker.parked import Undecoded
 from odradek.broker.topics.partition import Partition
 from tests.broker.fetching.test_fetch_shortcut import request, response
 from tests.broker.harness import Client, World, produce

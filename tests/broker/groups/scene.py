@@ -18,8 +18,8 @@ from odradek.broker.scheduling.waiting import Background, Reply
 from odradek.broker.settings.values import BrokerConfig, GroupConfig, TopicConfig
 from odradek.broker.topics.topic import Topic
 from odradek.broker.transactions.transaction import Producer
-from odradek.protocol.coordinator_records import CoordinatorRecord
 from odradek.protocol.errors import ErrorCode, KafkaError
+from odradek.protocol.stored.coordinator_records import CoordinatorRecord
 
 MINUTE_MS = 60_000
 WEEK_MS = 10_080 * MINUTE_MS

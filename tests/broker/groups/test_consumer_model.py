@@ -19,14 +19,8 @@ from odradek.broker.groups.offsets import CommittedOffset
 from odradek.broker.groups.states import ConsumerGroupState
 from odradek.broker.scheduling.timers import Timers
 from odradek.broker.scheduling.waiting import Reply
-from odradek.protocol.consumer_protocol import (
-    ConsumerProtocolAssignment,
-    ConsumerProtocolSubscription,
-    TopicPartitions,
-    read,
-    write,
-)
 from odradek.protocol.errors import ErrorCode, KafkaError
+from odradek.protocol.stored.consumer_protocol import ConsumerProtocolAssignment, ConsumerProtocolSubscription, TopicPartitions, read, write
 from tests.broker.groups.scene import FakeCluster
 
 # Shrinking a failing example can take longer than the time limit of other tests, which would hide the example.

@@ -30,8 +30,8 @@ from odradek.broker.groups.share.group import ShareGroup
 from odradek.broker.groups.streams.group import StreamsGroup
 from odradek.broker.scheduling.timers import Timers
 from odradek.broker.scheduling.waiting import Reply
-from odradek.protocol.consumer_protocol import ConsumerProtocolAssignment, ConsumerProtocolSubscription, TopicPartitions, read, write
 from odradek.protocol.schema import Message, ProtocolError
+from odradek.protocol.stored.consumer_protocol import ConsumerProtocolAssignment, ConsumerProtocolSubscription, TopicPartitions, read, write
 from tests.broker.groups.consumer_verbs import ConsumerVerbs
 from tests.broker.groups.scene import FakeCluster
 from tests.broker.groups.share_verbs import ShareVerbs

@@ -9,19 +9,7 @@ from typing import Any
 
 import pytest
 
-from odradek.protocol.coordinator_records import (
-    ConsumerGroupCurrentMemberAssignmentValue,
-    ConsumerGroupMemberMetadataValue,
-    ConsumerGroupMetadataValue,
-    ConsumerGroupRegularExpressionValue,
-    ConsumerGroupTargetAssignmentMemberValue,
-    ConsumerGroupTargetAssignmentMetadataValue,
-    GroupKey,
-    GroupMetadataValue,
-    MemberKey,
-    OffsetCommitKey,
-    OffsetCommitValue,
-)
+from odradek.protocol.batches.records import RecordBatch
 from odradek.protocol.errors import ErrorCode
 from odradek.protocol.messages.consumer_group_describe import CONSUMER_GROUP_DESCRIBE, ConsumerGroupDescribeRequest
 from odradek.protocol.messages.consumer_group_heartbeat import (
@@ -48,8 +36,20 @@ from odradek.protocol.messages.offset_delete import (
 )
 from odradek.protocol.messages.offset_fetch import OFFSET_FETCH, OffsetFetchRequest, OffsetFetchRequestGroup
 from odradek.protocol.messages.sync_group import SYNC_GROUP, SyncGroupRequest, SyncGroupRequestAssignment
-from odradek.protocol.records import RecordBatch
 from odradek.protocol.schema import Message
+from odradek.protocol.stored.coordinator_records import (
+    ConsumerGroupCurrentMemberAssignmentValue,
+    ConsumerGroupMemberMetadataValue,
+    ConsumerGroupMetadataValue,
+    ConsumerGroupRegularExpressionValue,
+    ConsumerGroupTargetAssignmentMemberValue,
+    ConsumerGroupTargetAssignmentMetadataValue,
+    GroupKey,
+    GroupMetadataValue,
+    MemberKey,
+    OffsetCommitKey,
+    OffsetCommitValue,
+)
 from tests.broker.harness import World
 
 KINDS: dict[int, tuple[type[Message], type[Message]]] = {

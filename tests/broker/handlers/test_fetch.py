@@ -4,9 +4,9 @@ from typing import Any, cast
 
 import pytest
 
+from odradek.protocol.batches.records import batches
 from odradek.protocol.errors import ErrorCode
 from odradek.protocol.messages.fetch import FETCH, FetchPartition, FetchRequest, FetchResponse, FetchTopic
-from odradek.protocol.records import batches
 from tests.broker.harness import World, produce
 
 VERSIONS = range(FETCH.versions.first, FETCH.versions.last + 1)

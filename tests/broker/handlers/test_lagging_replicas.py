@@ -7,6 +7,7 @@ from typing import Any, cast
 import pytest
 
 from odradek.broker.topics.partition import Partition
+from odradek.protocol.batches.records import batches
 from odradek.protocol.errors import ErrorCode
 from odradek.protocol.messages.describe_log_dirs import DESCRIBE_LOG_DIRS, DescribeLogDirsRequest
 from odradek.protocol.messages.fetch import FETCH, FetchPartition, FetchRequest, FetchTopic
@@ -17,7 +18,6 @@ from odradek.protocol.messages.offset_for_leader_epoch import (
     OffsetForLeaderPartition,
     OffsetForLeaderTopic,
 )
-from odradek.protocol.records import batches
 from tests.broker.harness import World, produce
 
 RACKS = {"replica.selector.class": "org.apache.kafka.common.replica.RackAwareReplicaSelector"}

@@ -4,7 +4,9 @@ from typing import Any
 
 import pytest
 
-from odradek.protocol.compression import Compression
+from odradek.protocol.batches.compression import Compression
+from odradek.protocol.batches.record_builder import build_batch
+from odradek.protocol.batches.records import Record
 from odradek.protocol.errors import ErrorCode
 from odradek.protocol.messages.list_offsets import LIST_OFFSETS, ListOffsetsPartition, ListOffsetsRequest, ListOffsetsTopic
 from odradek.protocol.messages.offset_for_leader_epoch import (
@@ -14,8 +16,6 @@ from odradek.protocol.messages.offset_for_leader_epoch import (
     OffsetForLeaderTopic,
 )
 from odradek.protocol.messages.produce import PRODUCE
-from odradek.protocol.record_builder import build_batch
-from odradek.protocol.records import Record
 from tests.broker.harness import START_MS, World, produce, produce_request
 
 VERSIONS = range(LIST_OFFSETS.versions.first, LIST_OFFSETS.versions.last + 1)

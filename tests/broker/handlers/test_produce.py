@@ -2,11 +2,11 @@ from __future__ import annotations
 
 import pytest
 
-from odradek.protocol.compression import Compression
+from odradek.protocol.batches.compression import Compression
+from odradek.protocol.batches.record_builder import build_batch
+from odradek.protocol.batches.records import Record, RecordBatch
 from odradek.protocol.errors import ErrorCode
 from odradek.protocol.messages.produce import PRODUCE, PartitionProduceResponse, ProduceRequest, TopicProduceData
-from odradek.protocol.record_builder import build_batch
-from odradek.protocol.records import Record, RecordBatch
 from tests.broker.harness import START_MS, World, a_batch, produce, produce_request
 
 VERSIONS = range(PRODUCE.versions.first, PRODUCE.versions.last + 1)

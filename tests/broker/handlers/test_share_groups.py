@@ -13,7 +13,14 @@ from odradek.broker.cluster.features import SHARE_VERSION, FeatureUpdate
 from odradek.broker.groups.share.group import ShareGroup
 from odradek.broker.security.acls import Operation, Permission
 from odradek.broker.snapshots.cluster import write_cluster
-from odradek.protocol.coordinator_records import (
+from odradek.protocol.batches.records import RecordBatch
+from odradek.protocol.errors import ErrorCode
+from odradek.protocol.messages.delete_groups import DELETE_GROUPS, DeleteGroupsRequest
+from odradek.protocol.messages.list_groups import LIST_GROUPS, ListGroupsRequest
+from odradek.protocol.messages.share_group_describe import SHARE_GROUP_DESCRIBE, ShareGroupDescribeRequest
+from odradek.protocol.messages.share_group_heartbeat import SHARE_GROUP_HEARTBEAT, ShareGroupHeartbeatRequest, ShareGroupHeartbeatResponse
+from odradek.protocol.schema import Message
+from odradek.protocol.stored.coordinator_records import (
     GroupKey,
     MemberKey,
     ShareGroupCurrentMemberAssignmentValue,
@@ -23,13 +30,6 @@ from odradek.protocol.coordinator_records import (
     ShareGroupTargetAssignmentMemberValue,
     ShareGroupTargetAssignmentMetadataValue,
 )
-from odradek.protocol.errors import ErrorCode
-from odradek.protocol.messages.delete_groups import DELETE_GROUPS, DeleteGroupsRequest
-from odradek.protocol.messages.list_groups import LIST_GROUPS, ListGroupsRequest
-from odradek.protocol.messages.share_group_describe import SHARE_GROUP_DESCRIBE, ShareGroupDescribeRequest
-from odradek.protocol.messages.share_group_heartbeat import SHARE_GROUP_HEARTBEAT, ShareGroupHeartbeatRequest, ShareGroupHeartbeatResponse
-from odradek.protocol.records import RecordBatch
-from odradek.protocol.schema import Message
 from tests.broker.handlers.test_acls import AUTHORIZED, acl
 from tests.broker.harness import World
 

@@ -14,7 +14,7 @@ from odradek.broker.cluster.features import STREAMS_VERSION, FeatureUpdate
 from odradek.broker.security.acls import Acl, Operation, PatternType, Permission, ResourceType
 from odradek.broker.settings.rows import STANDARD_AUTHORIZER
 from odradek.broker.snapshots.cluster import write_cluster
-from odradek.protocol.coordinator_records import GroupKey, MemberKey
+from odradek.protocol.batches.records import RecordBatch
 from odradek.protocol.errors import ErrorCode
 from odradek.protocol.messages import streams_group_heartbeat as messages
 from odradek.protocol.messages.streams_group_describe import STREAMS_GROUP_DESCRIBE, DescribedGroup, StreamsGroupDescribeRequest
@@ -23,9 +23,9 @@ from odradek.protocol.messages.streams_group_heartbeat import (
     StreamsGroupHeartbeatRequest,
     StreamsGroupHeartbeatResponse,
 )
-from odradek.protocol.records import RecordBatch
 from odradek.protocol.schema import Message
-from odradek.protocol.streams_records import (
+from odradek.protocol.stored.coordinator_records import GroupKey, MemberKey
+from odradek.protocol.stored.streams_records import (
     StreamsGroupCurrentMemberAssignmentValue,
     StreamsGroupMemberMetadataValue,
     StreamsGroupMetadataValue,

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from odradek.protocol.batches.records import RecordBatch
 from odradek.protocol.errors import ErrorCode
 from odradek.protocol.messages.add_offsets_to_txn import ADD_OFFSETS_TO_TXN, AddOffsetsToTxnRequest
 from odradek.protocol.messages.add_partitions_to_txn import (
@@ -22,7 +23,6 @@ from odradek.protocol.messages.txn_offset_commit import (
     TxnOffsetCommitRequestPartition,
     TxnOffsetCommitRequestTopic,
 )
-from odradek.protocol.records import RecordBatch
 from tests.broker.harness import START_MS, World
 from tests.broker.transactions.producer import OFFSETS, STATE, Producer, wrong_node
 from tests.broker.transactions.reading import fetch, read_committed

@@ -5,7 +5,7 @@ from __future__ import annotations
 from odradek.broker.groups.offsets import CommittedOffset
 from odradek.broker.metrics import kafka_exporter
 from odradek.broker.metrics.openmetrics import labels
-from odradek.broker.slices import ITEMS
+from odradek.broker.scheduling.slices import ITEMS
 from tests.broker.harness import START_MS, World, produce
 from tests.broker.metrics.expositions import Labels, labelled, of
 

@@ -10,6 +10,7 @@ from odradek.broker.groups.offsets import CommittedOffset
 from odradek.broker.releases.release import NAMES, release_of
 from odradek.broker.security.startup import Security
 from odradek.broker.snapshots.cluster import write_cluster
+from odradek.protocol.batches.records import RecordBatch
 from odradek.protocol.errors import ErrorCode
 from odradek.protocol.messages import APIS
 from odradek.protocol.messages.api_versions import API_VERSIONS, ApiVersionsRequest, ApiVersionsResponse
@@ -17,7 +18,6 @@ from odradek.protocol.messages.describe_cluster import DESCRIBE_CLUSTER, Describ
 from odradek.protocol.messages.metadata import METADATA, MetadataRequest
 from odradek.protocol.messages.sasl_authenticate import SASL_AUTHENTICATE, SaslAuthenticateRequest
 from odradek.protocol.messages.sasl_handshake import SASL_HANDSHAKE, SaslHandshakeRequest
-from odradek.protocol.records import RecordBatch
 from tests.broker.harness import START_MS, World
 
 SOFTWARE = ApiVersionsRequest(client_software_name="test", client_software_version="1")

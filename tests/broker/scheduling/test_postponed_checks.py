@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from odradek.broker.scheduling.timers import Timers
+from odradek.protocol.batches.record_builder import build_batch
+from odradek.protocol.batches.records import Record
 from odradek.protocol.messages.produce import PRODUCE
-from odradek.protocol.record_builder import build_batch
-from odradek.protocol.records import Record
 from tests.broker.harness import START_MS, World, produce_request
 from tests.fuzz.batches import Batches
 from tests.fuzz.player import Advance, Player, captured_errors

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from odradek.broker.connection import TURN_REQUESTS
-from odradek.broker.context import Context
+from odradek.broker.api.context import Context
+from odradek.broker.connections.connection import TURN_REQUESTS
 from odradek.broker.scheduling.turns import TURN_S
 from odradek.broker.scheduling.waiting import NEXT_TURN, Background, Wait
 from odradek.protocol.errors import ErrorCode, KafkaError
@@ -26,8 +26,8 @@ from odradek.protocol.messages.metadata import (
     MetadataResponsePartition,
     MetadataResponseTopic,
 )
+from tests.broker.connections.test_core import replaced
 from tests.broker.harness import Client, World
-from tests.broker.test_core import replaced
 
 ASK = ApiVersionsRequest(client_software_name="test", client_software_version="1")
 BEAT = HeartbeatRequest(group_id="g", generation_id=1, member_id="m")

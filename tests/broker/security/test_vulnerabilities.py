@@ -1,7 +1,7 @@
 """Known vulnerabilities of brokers (CVE numbers) as tests, and the places where a secret could appear.
 
-Others are tested beside their code: CVE-2022-34917 in tests/broker/test_authentication.py, CVE-2017-12610 and CVE-2024-56128 in
-test_plain.py and test_scram.py, CVE-2023-34455 in tests/protocol/test_compression.py.
+Others are tested beside their code: CVE-2022-34917 in tests/broker/connections/test_authentication.py, CVE-2017-12610 and CVE-2024-56128 in
+test_plain.py and test_scram.py, CVE-2023-34455 in tests/protocol/batches/test_compression.py.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from odradek.broker.connection import OUTPUT_LIMIT_BYTES
+from odradek.broker.connections.connection import OUTPUT_LIMIT_BYTES
 from odradek.broker.security.startup import Security
 from odradek.broker.short_repr import short_repr
 from odradek.protocol.errors import ErrorCode

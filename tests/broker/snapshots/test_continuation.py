@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from odradek.broker.api.parked import Parked
 from odradek.broker.cluster.state import ClusterState
 from odradek.broker.groups.classic.messages import Join, Protocol, Sync
 from odradek.broker.groups.consumer.heartbeat import Heartbeat
@@ -15,7 +16,6 @@ from odradek.broker.groups.offsets import CommittedOffset
 from odradek.broker.groups.share.heartbeat import Heartbeat as ShareHeartbeat
 from odradek.broker.groups.streams.heartbeat import StreamsHeartbeat
 from odradek.broker.groups.streams.topology import Topology
-from odradek.broker.parked import Parked
 from odradek.broker.scheduling.timers import Timers
 from odradek.broker.scheduling.turns import Turns
 from odradek.broker.scheduling.waiting import Reply

@@ -12,13 +12,13 @@ from typing import Any, NamedTuple
 import pytest
 
 from odradek.broker import snapshots
-from odradek.broker.cluster.zookeeper import ZooKeeper
 from odradek.broker.groups.classic.messages import Join, Protocol
 from odradek.broker.groups.consumer.heartbeat import Heartbeat
 from odradek.broker.groups.offsets import CommittedOffset
 from odradek.broker.groups.share.heartbeat import Heartbeat as ShareHeartbeat
 from odradek.broker.groups.streams.heartbeat import StreamsHeartbeat
 from odradek.broker.groups.streams.topology import Topology
+from odradek.broker.releases.zookeeper import ZooKeeper
 from odradek.broker.scheduling.waiting import Reply
 from odradek.broker.security.scram_credentials import MECHANISMS
 from odradek.broker.snapshots.forms import (

@@ -7,10 +7,10 @@ import logging
 import pytest
 
 from odradek.broker.topics.cleaning import INTERNAL_SEGMENT_BYTES
-from odradek.protocol.coordinator_records import CoordinatorRecord
+from odradek.protocol.batches.record_builder import build_batch
+from odradek.protocol.batches.records import Record, RecordBatch
 from odradek.protocol.messages.produce import PRODUCE
-from odradek.protocol.record_builder import build_batch
-from odradek.protocol.records import Record, RecordBatch
+from odradek.protocol.stored.coordinator_records import CoordinatorRecord
 from tests.broker.harness import START_MS, World, produce_request
 
 SETTINGS = {

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from odradek.broker.topics import compaction
 from odradek.broker.transactions.transaction import Marker, Producer
-from odradek.protocol.compression import Compression
+from odradek.protocol.batches.compression import Compression
+from odradek.protocol.batches.record_builder import build_batch
+from odradek.protocol.batches.records import DELETE_HORIZON_BIT, LOG_APPEND_TIME, Record, RecordBatch
 from odradek.protocol.messages.list_offsets import LIST_OFFSETS, ListOffsetsPartition, ListOffsetsRequest, ListOffsetsTopic
 from odradek.protocol.messages.produce import PRODUCE
-from odradek.protocol.record_builder import build_batch
-from odradek.protocol.records import DELETE_HORIZON_BIT, LOG_APPEND_TIME, Record, RecordBatch
 from odradek.storage.producers import LastRecord
 from odradek.storage.transaction_index import EndedTransaction
 from tests.broker.harness import START_MS, World, produce_request

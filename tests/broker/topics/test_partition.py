@@ -6,7 +6,7 @@ import pytest
 
 from odradek.broker.topics.partition import Partition
 from odradek.broker.transactions.transaction import Marker, Producer
-from odradek.protocol.coordinator_records import CoordinatorRecord
+from odradek.protocol.stored.coordinator_records import CoordinatorRecord
 from odradek.storage.producers import StaleProducerEpoch
 from tests.broker.harness import START_MS, World
 

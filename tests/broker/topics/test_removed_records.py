@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from odradek.broker.wire.exchange import Event
+from odradek.protocol.batches.record_builder import build_batch
+from odradek.protocol.batches.records import Record
 from odradek.protocol.messages.delete_records import (
     DELETE_RECORDS,
     DeleteRecordsPartition,
@@ -10,8 +12,6 @@ from odradek.protocol.messages.delete_records import (
     DeleteRecordsTopic,
 )
 from odradek.protocol.messages.produce import PRODUCE
-from odradek.protocol.record_builder import build_batch
-from odradek.protocol.records import Record
 from tests.broker.harness import START_MS, World, produce_request
 
 SETTINGS = {"log.initial.task.delay.ms": "500", "log.retention.check.interval.ms": "1000", "log.cleaner.backoff.ms": "1000"}

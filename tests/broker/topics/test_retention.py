@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
+from odradek.protocol.batches.record_builder import build_batch
+from odradek.protocol.batches.records import Record
 from odradek.protocol.errors import ErrorCode
 from odradek.protocol.messages.fetch import FETCH, FetchPartition, FetchRequest, FetchTopic
 from odradek.protocol.messages.produce import PRODUCE
-from odradek.protocol.record_builder import build_batch
-from odradek.protocol.records import Record
 from tests.broker.harness import START_MS, World, produce, produce_request
 
 CHECK_MS = 1000

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from odradek.protocol.batches.record_builder import ABORT
+from odradek.protocol.batches.records import batches
 from odradek.protocol.messages.fetch import FETCH, FetchPartition, FetchRequest, FetchTopic, PartitionData
-from odradek.protocol.record_builder import ABORT
-from odradek.protocol.records import batches
 from tests.broker.harness import World
 
 

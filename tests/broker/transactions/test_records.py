@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from odradek.protocol.coordinator_records import TransactionLogValue
-from odradek.protocol.records import RecordBatch
+from odradek.protocol.batches.records import RecordBatch
+from odradek.protocol.stored.coordinator_records import TransactionLogValue
 from tests.broker.harness import START_MS, World
 from tests.broker.transactions.producer import Producer
 

@@ -17,8 +17,8 @@ from odradek.broker.scheduling.timers import Timers
 from odradek.broker.transactions.coordinator import ProducerResult, Transactions
 from odradek.broker.transactions.settings import TransactionSettings
 from odradek.broker.transactions.transaction import Marker, Producer, TopicPartition
-from odradek.protocol.coordinator_records import CoordinatorRecord
 from odradek.protocol.errors import ErrorCode
+from odradek.protocol.stored.coordinator_records import CoordinatorRecord
 
 START_MS = 1_000_000
 

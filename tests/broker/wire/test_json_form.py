@@ -7,7 +7,7 @@ import pytest
 
 from odradek.broker.wire.exchange import Exchange
 from odradek.broker.wire.json_form import entry_of, json_of_entry
-from odradek.protocol.compression import Compression
+from odradek.protocol.batches.compression import Compression
 from odradek.protocol.messages.fetch import FETCH, FetchPartition, FetchRequest, FetchTopic
 from odradek.protocol.messages.join_group import JOIN_GROUP, JoinGroupRequest, JoinGroupRequestProtocol
 from odradek.protocol.messages.push_telemetry import PUSH_TELEMETRY, PushTelemetryRequest

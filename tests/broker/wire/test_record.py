@@ -224,7 +224,7 @@ def test_oversize_frame_is_named_by_its_setting() -> None:
 
 
 def test_record_survives_a_restored_state() -> None:
-    from odradek.broker.core import Core
+    from odradek.broker.connections.core import Core
 
     world = a_world()
     produce(world, "orders", b"x")

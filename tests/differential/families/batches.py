@@ -13,10 +13,10 @@ from typing import Any
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from odradek.protocol.compression import Compression, compress
+from odradek.protocol.batches.compression import Compression, compress
+from odradek.protocol.batches.record_builder import build_batch
+from odradek.protocol.batches.records import HEADER, Record, write_crc
 from odradek.protocol.messages.produce import PRODUCE, PartitionProduceData, ProduceRequest, TopicProduceData
-from odradek.protocol.record_builder import build_batch
-from odradek.protocol.records import HEADER, Record, write_crc
 
 from ..case import Case, Send, Topic, id_of
 from ..requests import read

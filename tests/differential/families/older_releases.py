@@ -6,9 +6,11 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import product
 from typing import Any
 
-from odradek.protocol.compression import Compression, compress
-from odradek.protocol.message_sets import Message as LegacyMessage
-from odradek.protocol.message_sets import build_message, build_message_set
+from odradek.protocol.batches.compression import Compression, compress
+from odradek.protocol.batches.message_sets import Message as LegacyMessage
+from odradek.protocol.batches.message_sets import build_message, build_message_set
+from odradek.protocol.batches.record_builder import build_batch
+from odradek.protocol.batches.records import Record
 from odradek.protocol.messages.api_versions import API_VERSIONS, ApiVersionsRequest
 from odradek.protocol.messages.create_topics import CREATE_TOPICS
 from odradek.protocol.messages.delete_topics import DELETE_TOPICS, DeleteTopicsRequest
@@ -21,8 +23,6 @@ from odradek.protocol.messages.offset_commit import OFFSET_COMMIT
 from odradek.protocol.messages.offset_fetch import OFFSET_FETCH
 from odradek.protocol.messages.offset_for_leader_epoch import OFFSET_FOR_LEADER_EPOCH
 from odradek.protocol.messages.produce import PRODUCE
-from odradek.protocol.record_builder import build_batch
-from odradek.protocol.records import Record
 from odradek.protocol.schema import Api
 
 from ..case import Case, Send, Topic

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from struct import pack_into
 
-from odradek.protocol.compression import Compression
+from odradek.protocol.batches.compression import Compression
+from odradek.protocol.batches.record_builder import build_batch
+from odradek.protocol.batches.records import HEADER, Record, write_crc
 from odradek.protocol.messages.produce import PRODUCE, PartitionProduceData, ProduceRequest, TopicProduceData
-from odradek.protocol.record_builder import build_batch
-from odradek.protocol.records import HEADER, Record, write_crc
 
 from ..case import Case, Send, Topic, all_versions, id_of
 from ..requests import batch_of, read
@@ -270,6 +270,6 @@ def sealed(batch: bytes) -> bytes:
 
 def compressed(batch: bytes, codec: Compression, payload: bytes) -> bytes:
     """Returns the batch with other records, compressed."""
-    from odradek.protocol.compression import compress
+    from odradek.protocol.batches.compression import compress
 
     return sealed(changed(batch, (21, "h", codec))[: HEADER.size] + compress(codec, payload))

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from random import Random
 
-from odradek.protocol.compression import Compression
+from odradek.protocol.batches.compression import Compression
+from odradek.protocol.batches.record_builder import build_batch
+from odradek.protocol.batches.records import Record
 from odradek.protocol.messages.fetch import FETCH
 from odradek.protocol.messages.list_offsets import LIST_OFFSETS, ListOffsetsPartition, ListOffsetsRequest, ListOffsetsTopic
-from odradek.protocol.record_builder import build_batch
-from odradek.protocol.records import Record
 
 from ..case import Case, Send, Topic
 from ..requests import delete_records, produce

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from odradek.broker.wire.replaying.comparison import MOST_DIFFERENCES, differences
 from odradek.broker.wire.replaying.ids import Ids
-from odradek.protocol.compression import Compression
+from odradek.protocol.batches.compression import Compression
 from odradek.protocol.errors import ErrorCode
 from odradek.protocol.messages.fetch import FetchableTopicResponse, FetchResponse, PartitionData
 from odradek.protocol.messages.find_coordinator import FindCoordinatorResponse

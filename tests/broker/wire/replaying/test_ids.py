@@ -1,13 +1,13 @@
 from __future__ import annotations
 
 from odradek.broker.wire.replaying.ids import Ids
+from odradek.protocol.batches.records import batches
 from odradek.protocol.messages.fetch import FetchRequest
 from odradek.protocol.messages.init_producer_id import InitProducerIdResponse
 from odradek.protocol.messages.join_group import JoinGroupResponse
 from odradek.protocol.messages.leave_group import LeaveGroupRequest, MemberIdentity
 from odradek.protocol.messages.metadata import MetadataResponse, MetadataResponseTopic
 from odradek.protocol.messages.produce import ProduceRequest
-from odradek.protocol.records import batches
 from tests.broker.harness import a_batch, produce_request
 
 

@@ -1,0 +1,110 @@
+"""The control listener on the cluster's event loop: its socket, its connections, and what it serves."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from collections.abc import AsyncGenerator
+from functools import cache, cached_property
+from typing import TYPE_CHECKING
+
+from ...network.acceptor import bind
+from ...settings.listeners import Listener
+from ..cluster_controls import ClusterControls
+from .access import Access
+from .address import ControlAddress
+from .changes import CHANGES_PATH, changes
+from .connection import ControlConnection
+from .openapi import OPENAPI_PATH, document
+from .page_files import page_resources
+from .reports import reports
+from .requests import Request
+from .routes import JSON, Report, Resource, Stream
+
+log = logging.getLogger("odradek.control")
+
+if TYPE_CHECKING:
+    from .stream import WireStreams
+
+MAX_CONNECTIONS = 256
+MAX_BODIES_BYTES = 64 * 1024 * 1024
+"""The most bytes of bodies that all connections hold together."""
+STREAM_PATH, EVENT_STREAM = "/wire/stream", "text/event-stream"
+
+
+class ControlListener:
+    """Serves the controls of a cluster from `start` until `stop`."""
+
+    def __init__(self, controls: ClusterControls, configured: ControlAddress) -> None:
+        self.controls = controls
+        self.access = Access(configured.host, configured.token)
+        self.resources: dict[str, Resource | Report | Stream] = {
+            OPENAPI_PATH: Resource(JSON, cache(lambda: json.dumps(document(configured.token is not None)).encode())),
+            STREAM_PATH: Stream(EVENT_STREAM, self._wire_stream),
+            **reports(controls),
+            CHANGES_PATH: Stream(EVENT_STREAM, changes),
+            **page_resources(),
+        }
+        self.connections: set[ControlConnection] = set()
+        self.tasks: set[asyncio.Task[None]] = set()
+        self._configured = configured
+
+    async def start(self) -> None:
+        """Accepts connections. Raises OSError if the address is in use."""
+        host, port, _ = self._configured
+        bound = bind(Listener(0, "CONTROL", host, port, host, port))
+        self._server = await asyncio.get_running_loop().create_server(lambda: ControlConnection(self), sock=bound)
+        self.address = self._configured.bound(bound.getsockname()[1])
+
+    async def stop(self) -> None:
+        """Closes the socket and the connections, and cancels the controls that run."""
+        self._server.close()
+        for connection in list(self.connections):
+            connection.abort()
+        await asyncio.gather(*self.tasks, return_exceptions=True)
+        while self.connections:
+            await asyncio.sleep(0)
+        await self._server.wait_closed()
+
+    def make_room(self, added: ControlConnection) -> bool:
+        """Keeps to MAX_CONNECTIONS by closing the connection that has been idle for longest. Returns False if all others are busy.
+
+        A stream counts as idle if no other connection is, because it never ends by itself.
+        """
+        if len(self.connections) <= MAX_CONNECTIONS:
+            return True
+        others = [each for each in self.connections if each is not added and each.is_replaceable]
+        if not others:
+            return False
+        replaced = min(others, key=lambda each: (each.is_streaming, each.used_s))
+        log.info("closing the connection that has been idle for longest: the control listener has %d connections", MAX_CONNECTIONS)
+        self.end(replaced)
+        return True
+
+    def make_room_for_body(self, receiving: ControlConnection) -> bool:
+        """Keeps to MAX_BODIES_BYTES by closing connections with incomplete bodies. Returns False if the others cannot be closed."""
+        held = sum(each.held_bytes for each in self.connections)
+        while held > MAX_BODIES_BYTES:
+            others = [each for each in self.connections if each is not receiving and each.is_waiting and each.held_bytes]
+            if not others:
+                return False
+            stalled = min(others, key=lambda each: each.used_s)
+            log.info("closing a connection with an incomplete body: the control listener holds %d bytes of bodies", held)
+            held -= stalled.held_bytes
+            self.end(stalled)
+        return True
+
+    def end(self, connection: ControlConnection) -> None:
+        """Ends a connection, which no longer counts from now on."""
+        self.connections.discard(connection)
+        connection.abort()
+
+    def _wire_stream(self, request: Request, controls: ClusterControls) -> AsyncGenerator[bytes, None]:
+        return self._wire_streams.open(request, controls._server)
+
+    @cached_property
+    def _wire_streams(self) -> WireStreams:
+        from .stream import WireStreams  # imported when it is first needed, with the modules that show the wire
+
+        return WireStreams()

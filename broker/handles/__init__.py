@@ -1,1 +1,0 @@
-"""Handles of topics and groups for tests: `cluster.topic("orders")`, `cluster.group("billing")`, formats of records, and assertions."""

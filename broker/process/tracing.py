@@ -1,0 +1,109 @@
+"""`odradek serve --trace`: prints the entries of the record to standard output as they become complete.
+
+A thread writes, because a pipe or terminal that is not read blocks the writer. The event loop prepares no more text until the last one is
+written, so that a slow reader costs no memory; entries that the record drops meanwhile are counted in the output.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from queue import SimpleQueue
+from typing import TYPE_CHECKING
+
+from ..scheduling.turns import TURN_S
+from ..wire.exchange import Entry
+from ..wire.feed import Feed, selected
+from ..wire.filters import Filter
+from ..wire.printing import printed_by
+from .terminal import has_colours
+
+if TYPE_CHECKING:
+    from ..network.server import Server
+
+POLL_S = 0.05
+PIECE_CHARACTERS = 32 * 1024
+LAST_PIECE_S = 1.0
+
+
+class Tracer:
+    """Prints the entries that a filter selects. `write` takes a text and may block; it raises OSError if nobody can read any more."""
+
+    def __init__(self, selects: Filter, *, verbose: bool, as_json: bool, write: Callable[[str], object] | None = None) -> None:
+        self._selects = selects
+        self._style = printed_by(verbose=verbose, as_json=as_json, colours=write is None and has_colours(sys.stdout, os.environ))
+        self._write = write or _print
+        self._reader_has_gone = False
+        self._texts: SimpleQueue[tuple[str, Callable[[], None]]] = SimpleQueue()
+
+    def start(self, server: Server) -> None:
+        """Begins with the next entry of the record, which must not be switched off."""
+        record = server.core.record
+        assert record is not None
+        self._feed: Feed[Entry] = Feed(record, record.next_sequence, selected(record, self._selects))
+        self._loop = asyncio.get_running_loop()
+        threading.Thread(target=self._run, name="odradek-trace", daemon=True).start()
+        self._task = self._loop.create_task(self._follow())
+
+    async def stop(self) -> None:
+        """Prints what is complete, unless the reader is too slow, and ends."""
+        self._task.cancel()
+        with suppress(asyncio.CancelledError):
+            await self._task
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._print_complete(), LAST_PIECE_S)
+
+    async def _follow(self) -> None:
+        while not self._reader_has_gone:
+            await self._print_complete()
+            await asyncio.sleep(POLL_S)
+
+    async def _print_complete(self) -> None:
+        if missed := self._feed.missed():
+            await self._written(self._style.missed(missed) + "\n")
+        lines: list[str] = []
+        size, end_s = 0, self._loop.time() + TURN_S
+        for entry in self._feed.take():
+            if entry is not None:
+                lines.append(self._style.of(entry) + "\n")
+                size += len(lines[-1])
+            if size >= PIECE_CHARACTERS:
+                await self._written("".join(lines))
+                lines, size = [], 0
+            if self._loop.time() > end_s:
+                await asyncio.sleep(0)
+                end_s = self._loop.time() + TURN_S
+        if lines:
+            await self._written("".join(lines))
+
+    async def _written(self, text: str) -> None:
+        if self._reader_has_gone:
+            return
+        written = self._loop.create_future()
+
+        def report() -> None:
+            if not written.done():
+                written.set_result(None)
+
+        self._texts.put((text, report))
+        await written
+
+    def _run(self) -> None:
+        """Writes the texts in a thread. Once the reader has gone, no more texts arrive."""
+        while True:
+            text, report = self._texts.get()
+            try:
+                self._write(text)
+            except OSError:
+                self._reader_has_gone = True
+            with suppress(RuntimeError):  # the loop has ended
+                self._loop.call_soon_threadsafe(report)
+
+
+def _print(text: str) -> None:
+    sys.stdout.write(text)
+    sys.stdout.flush()

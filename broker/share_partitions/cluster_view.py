@@ -1,0 +1,70 @@
+"""The part of the cluster that share partitions read, and the log of the share coordinator. `cluster.share_state_log` implements it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Protocol
+
+from ...protocol.stored.coordinator_records import CoordinatorRecord
+
+if TYPE_CHECKING:
+    from ..scheduling.timers import Timers
+    from ..settings.values import BrokerConfig, GroupConfig
+    from ..topics.topic import Topic
+    from .states import ShareStates
+
+
+class ShareStateLog(Protocol):
+    """Topics, time and settings, and the log `__share_group_state`."""
+
+    @property
+    def timers(self) -> Timers:
+        """The timers of the cluster, with its clock."""
+
+    @property
+    def config(self) -> BrokerConfig:
+        """The broker settings."""
+
+    @property
+    def topics_by_id(self) -> Mapping[bytes, Topic]:
+        """Topics by topic id (16 bytes)."""
+
+    def append(self, key: str, records: Sequence[CoordinatorRecord]) -> tuple[int, int]:
+        """Appends records to the partition that belongs to the key, and returns its index and the offset of the first record.
+
+        Raises KafkaError with COORDINATOR_NOT_AVAILABLE if the partition has no leader.
+        """
+
+    def records(self) -> Iterator[tuple[int, int, CoordinatorRecord]]:
+        """Yields (partition index, offset, record) for all records of the log. The log may not exist yet."""
+
+    def delete_before(self, partition: int, offset: int) -> None:
+        """Deletes the records of a partition of the log before an offset."""
+
+
+class ShareCluster(Protocol):
+    """The part of the cluster that a broker's share partitions use. `ClusterState` implements it."""
+
+    @property
+    def timers(self) -> Timers:
+        """The timers of the cluster, with its clock."""
+
+    @property
+    def config(self) -> BrokerConfig:
+        """The broker settings."""
+
+    @property
+    def topics_by_id(self) -> Mapping[bytes, Topic]:
+        """Topics by topic id (16 bytes)."""
+
+    @property
+    def group_configs(self) -> Mapping[str, GroupConfig]:
+        """Settings of single groups, by group id. A group without settings has no entry."""
+
+    @property
+    def share_states(self) -> ShareStates:
+        """The stored states of share partitions."""
+
+    @property
+    def wake(self) -> Callable[[Hashable], None]:
+        """Resumes the requests that wait for a key."""
