@@ -13,7 +13,7 @@ import pytest
 from odradek import Cluster
 from odradek.broker.controls.http.page_files import FILES, page_resources
 
-FOLDER = Path(__file__).parents[3] / "broker/controls/http/page"
+FOLDER = Path(__file__).parents[4] / "broker/controls/http/page"
 
 
 @pytest.fixture(scope="module")

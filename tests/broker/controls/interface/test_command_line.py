@@ -17,7 +17,7 @@ from odradek.broker.controls.interface.examples import example_of
 from odradek.broker.controls.interface.signatures import bound, bound_texts, parameters_of
 from tests.broker.controls.interface.test_signatures import SAMPLE, declared_sample  # noqa: F401  (a fixture)
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[4]
 ALL = pytest.mark.parametrize("declared", CONTROLS.values(), ids=lambda declared: " ".join(declared.words))
 
 
