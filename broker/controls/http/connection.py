@@ -46,8 +46,6 @@ class ControlConnection(asyncio.Protocol):
         self._room: asyncio.Future[None] | None = None
         self._body_bytes = 0  # of the request that is being answered
         self.is_streaming = False
-        self.used_s = self._loop.time()
-        """When the client has last sent something, or was last answered."""
 
     @property
     def is_waiting(self) -> bool:
@@ -68,7 +66,7 @@ class ControlConnection(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)
-        self._listener.connections.add(self)
+        self._listener.note_use(self)
         if not self._listener.make_room(self):
             log.info("closing a connection: the control listener has %d connections", len(self._listener.connections) - 1)
             self._transport.abort()
@@ -76,7 +74,7 @@ class ControlConnection(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         if not self._ending:
-            self.used_s = self._loop.time()
+            self._listener.note_use(self)
             self._parser.receive(data)
             is_large = self._task is None and self._parser.buffered_bytes > MAX_HEAD_BYTES
             if is_large and not self._listener.make_room_for_body(self):
@@ -102,7 +100,7 @@ class ControlConnection(asyncio.Protocol):
         self._cancel_timer()
         if self._task is not None and self._may_be_cancelled:
             self._task.cancel()
-        self._listener.connections.discard(self)
+        self._listener.connections.pop(self, None)
 
     def pause_writing(self) -> None:
         self._writable = False
@@ -194,7 +192,7 @@ class ControlConnection(asyncio.Protocol):
     def _respond(self, request: Request, response: Response) -> None:
         if self._transport.is_closing():
             return
-        self.used_s = self._loop.time()
+        self._listener.note_use(self)
         keep_alive = request.keep_alive and not self._ending
         self._transport.write(encoded(response, keep_alive=keep_alive, with_body=request.method != "HEAD"))
         self._wait_for_request()

@@ -46,7 +46,8 @@ class ControlListener:
             CHANGES_PATH: Stream(EVENT_STREAM, changes),
             **page_resources(),
         }
-        self.connections: set[ControlConnection] = set()
+        self.connections: dict[ControlConnection, None] = {}
+        """The open connections, the one that was used last at the end. Times would be equal within a millisecond on uvloop."""
         self.tasks: set[asyncio.Task[None]] = set()
         self._configured = configured
 
@@ -67,6 +68,11 @@ class ControlListener:
             await asyncio.sleep(0)
         await self._server.wait_closed()
 
+    def note_use(self, connection: ControlConnection) -> None:
+        """Notes that a client has connected, has sent something or was answered."""
+        self.connections.pop(connection, None)
+        self.connections[connection] = None
+
     def make_room(self, added: ControlConnection) -> bool:
         """Keeps to MAX_CONNECTIONS by closing the connection that has been idle for longest. Returns False if all others are busy.
 
@@ -77,7 +83,7 @@ class ControlListener:
         others = [each for each in self.connections if each is not added and each.is_replaceable]
         if not others:
             return False
-        replaced = min(others, key=lambda each: (each.is_streaming, each.used_s))
+        replaced = min(others, key=lambda each: each.is_streaming)
         log.info("closing the connection that has been idle for longest: the control listener has %d connections", MAX_CONNECTIONS)
         self.end(replaced)
         return True
@@ -89,7 +95,7 @@ class ControlListener:
             others = [each for each in self.connections if each is not receiving and each.is_waiting and each.held_bytes]
             if not others:
                 return False
-            stalled = min(others, key=lambda each: each.used_s)
+            stalled = others[0]
             log.info("closing a connection with an incomplete body: the control listener holds %d bytes of bodies", held)
             held -= stalled.held_bytes
             self.end(stalled)
@@ -97,7 +103,7 @@ class ControlListener:
 
     def end(self, connection: ControlConnection) -> None:
         """Ends a connection, which no longer counts from now on."""
-        self.connections.discard(connection)
+        self.connections.pop(connection, None)
         connection.abort()
 
     def _wire_stream(self, request: Request, controls: ClusterControls) -> AsyncGenerator[bytes, None]:
