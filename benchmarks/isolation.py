@@ -19,7 +19,7 @@ from multiprocessing.connection import Connection
 from struct import pack
 from typing import NamedTuple
 
-from odradek.protocol.codec import MOST_ITEMS
+from odradek.protocol.codec import MAX_ITEMS
 from odradek.protocol.frame import encode_request
 from odradek.protocol.messages import APIS
 from odradek.protocol.schema import Api
@@ -29,8 +29,8 @@ from tests.fuzz.broker_process import BrokerProcess
 
 LIMIT_BYTES, MARGIN_BYTES = 104_857_600, 1_000
 SIZES_BYTES = {"1": 1_000_000, "10": 10_000_000, "limit": LIMIT_BYTES - MARGIN_BYTES}
-MOST_WAIT_S, TRIES = 0.050, 4
-MOST_TEXT_BYTES, STEP_BYTES = 32_000, 100
+MAX_WAIT_S, TRIES = 0.050, 4
+MAX_TEXT_BYTES, STEP_BYTES = 32_000, 100
 PAUSE_S, TIMEOUT_S = 0.001, 120
 _VERSIONS = pack(">ihhih", 10, 18, 0, 1, -1)
 _SPAWN = multiprocessing.get_context("spawn")
@@ -65,14 +65,14 @@ def main() -> int:
         print("| request | size | elements | bytes | outcome | took | canary waited |\n|---|---|---|---|---|---|---|")
         for load in _loads(apis, options.sizes.split(",")):
             wait = _measured(load, broker.addresses[0], canary, tls=options.tls)
-            too_long += wait.longest_s > MOST_WAIT_S
+            too_long += wait.longest_s > MAX_WAIT_S
             print(
                 f"| {load.place} | {load.size} | {load.elements} | {len(load.frame)} | {wait.outcome} | {wait.took_s * 1000:.0f} ms "
                 f"| {wait.longest_s * 1000:.1f} ms |",
                 flush=True,
             )
         errors = broker.logged_errors()
-    print(f"{too_long} waits above {MOST_WAIT_S * 1000:.0f} ms", *errors, sep="\n")
+    print(f"{too_long} waits above {MAX_WAIT_S * 1000:.0f} ms", *errors, sep="\n")
     return 1 if too_long or errors else 0
 
 
@@ -91,7 +91,7 @@ def _loads(apis: list[Api], sizes: list[str]) -> Iterator[Load]:
         found = sorted(places(api), key=lambda place: len(place.path))
         for size in sizes:
             for place in found if size == "1" else found[-1:]:
-                for elements in (MOST_ITEMS - 2 * len(place.path), 2 * MOST_ITEMS):
+                for elements in (MAX_ITEMS - 2 * len(place.path), 2 * MAX_ITEMS):
                     yield Load(place, size, elements, _frame(world, place, elements, SIZES_BYTES[size]))
             if not found:
                 yield Load(Place(api, api.versions.last, ()), size, 0, _padded(api, SIZES_BYTES[size]))
@@ -106,7 +106,7 @@ def _frame(world: World, place: Place, elements: int, size_bytes: int) -> bytes:
 
     short, longer = len(made(0)), len(made(STEP_BYTES))
     missing = (size_bytes - short) * STEP_BYTES // (longer - short) if longer > short else 0
-    return made(min(max(missing, 0), MOST_TEXT_BYTES))
+    return made(min(max(missing, 0), MAX_TEXT_BYTES))
 
 
 def _padded(api: Api, size_bytes: int) -> bytes:
@@ -124,7 +124,7 @@ def _measured(load: Load, address: Address, canary: _Canary, *, tls: bool) -> Wa
         took = time.monotonic() - began
         time.sleep(3 * PAUSE_S)
         best = min(best, Wait(canary.longest_s(), took, outcome))
-        if best.longest_s <= MOST_WAIT_S:
+        if best.longest_s <= MAX_WAIT_S:
             break
     return best
 

@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from .failure_report import Report
     from .watching import Watched
 
-MOST_CHARACTERS = 120
+MAX_CHARACTERS = 120
 _UNSAFE = re.compile(r"[^A-Za-z0-9_.-]+")
 
 
 def file_name(test: str, worker: str) -> str:
     """Returns the beginning of the names of a test's files. It is legal on every system, and no other test or worker has the same."""
     digest = sha256(test.encode("utf-8", "surrogateescape")).hexdigest()[:8]
-    return f"{_UNSAFE.sub('-', test)[-MOST_CHARACTERS:].strip('.-')}-{digest}-{worker}"
+    return f"{_UNSAFE.sub('-', test)[-MAX_CHARACTERS:].strip('.-')}-{digest}-{worker}"
 
 
 class Artifacts:

@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from ..broker.wire.exchange import Exchange
     from .watching import Watched
 
-MOST_EXAMINED = 1000
+MAX_EXAMINED = 1000
 """The latest exchanges in which groups, faults and mistakes are looked for, because that takes a second for 5,000 of them."""
 COLUMNS = 120
 STORY = "Story"
-MOST_GROUPS, MOST_OFFSETS, MOST_FAULTS, MOST_FINDINGS = 10, 10, 20, 5
+MAX_GROUPS, MAX_OFFSETS, MAX_FAULTS, MAX_FINDINGS = 10, 10, 20, 5
 
 
 class Report(NamedTuple):
@@ -59,7 +59,7 @@ def _exchanges(watched: Watched, since: int) -> list[Exchange]:
 
 def _parts(watched: Watched, exchanges: Sequence[Exchange], since: int) -> dict[str, list[str]]:
     """Returns the lines of each part."""
-    cluster, latest = watched.cluster, exchanges[-MOST_EXAMINED:]
+    cluster, latest = watched.cluster, exchanges[-MAX_EXAMINED:]
     return {
         STORY: _part(lambda: _story(watched, len(exchanges), since)),
         "Groups": _part(lambda: _narrow(_groups(cluster, latest))),
@@ -111,18 +111,18 @@ def _groups(cluster: Cluster, exchanges: Sequence[Exchange]) -> Iterator[str]:
     """Yields the groups that the exchanges name."""
     named = {name for exchange in exchanges for name in exchange.groups}
     groups = [group for group in cluster.groups() if group.group_id in named]
-    for group in groups[:MOST_GROUPS]:
+    for group in groups[:MAX_GROUPS]:
         yield from _group(group)
-    yield from _more(len(groups) - MOST_GROUPS, "groups")
+    yield from _more(len(groups) - MAX_GROUPS, "groups")
 
 
 def _group(group: GroupInfo) -> Iterator[str]:
     lag = "unknown lag" if group.lag is None else f"lag {group.lag}"
     yield f"group {group.group_id}: {group.state}, {len(group.members)} member{'s' * (len(group.members) != 1)}, {lag}"
-    for offset in group.offsets[:MOST_OFFSETS]:
+    for offset in group.offsets[:MAX_OFFSETS]:
         committed = "nothing committed" if offset.committed is None else f"committed {offset.committed}"
         yield f"  {offset.topic}-{offset.partition}: {committed}, lag {offset.lag}"
-    yield from _more(len(group.offsets) - MOST_OFFSETS, "partitions")
+    yield from _more(len(group.offsets) - MAX_OFFSETS, "partitions")
 
 
 def _faults(cluster: Cluster, exchanges: Sequence[Exchange]) -> Iterator[str]:
@@ -132,8 +132,8 @@ def _faults(cluster: Cluster, exchanges: Sequence[Exchange]) -> Iterator[str]:
     numbers = {f"fault {each.fault}:" for each in active}
     removed = Counter(text for exchange in exchanges for text in exchange.faults if not text.startswith(tuple(numbers)))
     lines += [f"{text}: {_hits(hits)}, and is removed" for text, hits in removed.items()]
-    yield from lines[:MOST_FAULTS]
-    yield from _more(len(lines) - MOST_FAULTS, "faults")
+    yield from lines[:MAX_FAULTS]
+    yield from _more(len(lines) - MAX_FAULTS, "faults")
 
 
 def _hits(hits: int) -> str:
@@ -148,11 +148,11 @@ def _findings(watched: Watched, since: int) -> Iterator[str]:
     """Yields the doctor's findings about clients of the test."""
     foreign = {entry.sequence for entry in watched.cluster.wire.since(since) if entry.connection in watched.foreign}
     findings = [each for each in watched.cluster.doctor(since) if not foreign.issuperset(each.exchanges)]
-    for each in findings[:MOST_FINDINGS]:
+    for each in findings[:MAX_FINDINGS]:
         yield f"doctor: {each.name}: {each.client}"
         yield f"  problem: {each.problem}"
         yield f"  advice:  {each.advice}"
-    yield from _more(len(findings) - MOST_FINDINGS, "findings")
+    yield from _more(len(findings) - MAX_FINDINGS, "findings")
 
 
 def _more(count: int, things: str) -> Iterator[str]:

@@ -12,7 +12,7 @@ from struct import Struct
 from struct import error as struct_error
 from typing import Any, NamedTuple
 
-from .codec import MOST_ITEMS
+from .codec import MAX_ITEMS
 from .messages import LOADED, load_api
 from .schema import Api, Message, ProtocolError
 from .varints import put_uvarint, uvarint_rest
@@ -71,7 +71,7 @@ def _uvarint(buffer: memoryview, position: int) -> tuple[int, int]:
 def _skip_tags(frame: memoryview, position: int) -> int:
     """Returns the position after a section of tagged fields, all of which are ignored. Raises ProtocolError, IndexError."""
     count, position = _uvarint(frame, position)
-    if not 0 <= count <= MOST_ITEMS:
+    if not 0 <= count <= MAX_ITEMS:
         raise ProtocolError(f"{count} tagged fields")
     for _ in range(count):
         _, position = _uvarint(frame, position)

@@ -84,7 +84,7 @@ class Message:
     sliced_decoders: ClassVar[dict[int, Callable[[memoryview | bytes, int], Generator[None, None, tuple[Any, int]]]]]
     """Decoders that are generators, and yield after every `decoders.SLICE_ITEMS` array items.
 
-    They raise ProtocolError, also for more than MOST_ITEMS items.
+    They raise ProtocolError, also for more than MAX_ITEMS items.
     """
     encoders: ClassVar[dict[int, Callable[[Any, bytearray, list[Any]], bytearray]]]
     """version -> (message, out, parts) -> out. Raises ProtocolError.

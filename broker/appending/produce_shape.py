@@ -1,6 +1,6 @@
 """The shape of a Produce request: the Struct that unpacks requests of one length, and the fields that they have in common.
 
-`produce_shapes.py` explains how shapes are used. A request has a shape if its batch contains at most MOST_RECORDS plain records: without
+`produce_shapes.py` explains how shapes are used. A request has a shape if its batch contains at most MAX_RECORDS plain records: without
 headers, and with timestamp deltas of one byte. The deltas of the only record of a batch must be 0.
 """
 
@@ -20,7 +20,7 @@ from .produce_target import Target
 
 FieldsOf = Callable[[tuple[Any, ...]], Any]
 """A function that returns some of the fields that were unpacked."""
-MOST_RECORDS = 9
+MAX_RECORDS = 9
 """Batches of more records are checked as runs (`protocol/batches/checks`)."""
 _CRC, _COUNT = 17, 57  # positions in a batch, of the CRC and of the count of records
 NUMBERS = 10
@@ -90,7 +90,7 @@ def may_have_shape(batch: memoryview, repeats_length: bool) -> bool:
     records vary, and each combination of sizes would be a shape of its own.
     """
     (attributes, count) = _unpack_attributes_and_count(batch, CRC_START)
-    return not attributes and (count == 1 or (repeats_length and count <= MOST_RECORDS))
+    return not attributes and (count == 1 or (repeats_length and count <= MAX_RECORDS))
 
 
 def shape_of(request: memoryview, start: int, batch: memoryview, target: Target, rules: AppendRules) -> Shape | None:

@@ -28,7 +28,7 @@ lengths must be the same. Such shapes are stored only for lengths that repeat, b
 
 Another length, or another kind of batch (many records, headers, compression): the target is found by the bytes before the records, and
 `append` checks the batch as it does for a decoded request. If the request has a shape, it is stored. A connection stores at most
-MOST_SHAPES shapes and MOST_TARGETS targets; all are dropped when one more is to be stored.
+MAX_SHAPES shapes and MAX_TARGETS targets; all are dropped when one more is to be stored.
 
 For any other difference, and for a batch that may have to be refused, `answer` returns None without having changed anything. The connection
 then decodes the request, and the handler decides. Therefore this module builds no error responses.
@@ -53,7 +53,7 @@ from .batch_checks import AppendRules
 from .produce_shape import NUMBERS, FieldsOf, Shape, may_have_shape, shape_of, value_fits
 from .produce_target import Target, prefix_end
 
-MOST_TARGETS, MOST_SHAPES, LONGEST_SHAPE = 1000, 1024, 16 * 1024
+MAX_TARGETS, MAX_SHAPES, MAX_SHAPE_LENGTH = 1000, 1024, 16 * 1024
 _unpack_correlation_id = Struct(">4xi").unpack_from
 _UP_TO_63 = frozenset(range(0, 128, 2))  # as zigzag varints of one byte
 
@@ -88,8 +88,8 @@ class ProduceShapes:
         self._previous_size = 0  # of the last request that was served by its target
 
     def add(self, target: Target) -> None:
-        """Adds a target. If there are MOST_TARGETS already, they are all dropped first."""
-        if sum(map(len, self._targets.values())) >= MOST_TARGETS:
+        """Adds a target. If there are MAX_TARGETS already, they are all dropped first."""
+        if sum(map(len, self._targets.values())) >= MAX_TARGETS:
             self._targets.clear()
         self._targets.setdefault(len(target.prefix), {})[target.prefix] = target
 
@@ -140,7 +140,7 @@ class ProduceShapes:
             return None
         batch, (base_offset, append_time_ms) = found
         size, previous_size, self._previous_size = len(request), self._previous_size, len(request)
-        if size <= LONGEST_SHAPE and may_have_shape(batch, size == previous_size):
+        if size <= MAX_SHAPE_LENGTH and may_have_shape(batch, size == previous_size):
             self._learn(request, size - len(target.suffix) - len(batch), batch, target)
         (correlation_id,) = _unpack_correlation_id(request)
         return target.response(correlation_id, base_offset, append_time_ms)
@@ -157,7 +157,7 @@ class ProduceShapes:
         new = shape_of(request, start, batch, target, rules)
         if new is None:
             return
-        if self._learned == MOST_SHAPES:
+        if self._learned == MAX_SHAPES:
             self._shapes.clear()
             self._learned, shape = 0, None
         self._shapes[size] = new.merged(shape)

@@ -10,7 +10,7 @@ from ...storage.blocks import TOUCH_BYTES, Blocks, touch
 from ..cluster.limits import RequestMemory
 
 LARGE_FRAME_BYTES = 128 * 1024
-MOST_TOUCHED_BYTES = 1024 * 1024
+MAX_TOUCHED_BYTES = 1024 * 1024
 
 
 def begin_large_frame(begun: memoryview, size: int, step_bytes: int, memory: RequestMemory, blocks: Blocks) -> LargeFrame:
@@ -52,7 +52,7 @@ class LargeFrame:
 
     def _touch(self) -> None:
         """Provides the pages for the next bytes: at most as many as the client has sent, or TOUCH_BYTES."""
-        self.step_bytes = min(max(self.step_bytes, self._filled), MOST_TOUCHED_BYTES)
+        self.step_bytes = min(max(self.step_bytes, self._filled), MAX_TOUCHED_BYTES)
         self._touched = touch(self.frame, min(self._filled + self.step_bytes, len(self.frame)))
 
     def release(self) -> None:

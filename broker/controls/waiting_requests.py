@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ..cluster.state import ClusterState
     from ..connections.connection import Connection
 
-MOST_NAMED = 3
+MAX_NAMED = 3
 STANDS_STILL = "the time of the cluster, which stands still; advance moves it, and run lets it pass again"
 
 
@@ -122,8 +122,8 @@ def _missing_replicas(partition: Partition) -> str:
 
 
 def _some(names: Sequence[str]) -> str:
-    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
-    return ", ".join(names[:MOST_NAMED]) + more
+    more = f" and {len(names) - MAX_NAMED} more" if len(names) > MAX_NAMED else ""
+    return ", ".join(names[:MAX_NAMED]) + more
 
 
 def _silence(broker: Broker) -> str:

@@ -45,11 +45,11 @@ from ..topics.partition import Partition
 from .read import NO_FOLLOWER, READ_COMMITTED
 
 MAX_TEMPLATES = 100
-MOST_FRAME_BYTES = 4096
+MAX_FRAME_BYTES = 4096
 """The size of the largest request of which a template is stored, so that the templates of a connection need little memory."""
 SINCE = 5  # the first version with the log start offset beside the other two offsets
 SINCE_IN_OLDER_RELEASES = 10  # before, Fetch refuses topics in zstd, which a change of the topic's settings may bring about
-MOST_CANDIDATES = 16
+MAX_CANDIDATES = 16
 _INT32, _INT64 = Struct(">i"), Struct(">q")
 _OFFSETS = Struct(">qqq")
 
@@ -73,7 +73,7 @@ def _is_plain(request: FetchRequest, context: Context) -> bool:
     follower = request.replica_id if request.replica_state is None else request.replica_state.replica_id
     return (
         context.version >= (SINCE if context.cluster.release is None else SINCE_IN_OLDER_RELEASES)
-        and len(context.frame) <= MOST_FRAME_BYTES
+        and len(context.frame) <= MAX_FRAME_BYTES
         and request.session_id == 0
         and request.session_epoch == FINAL_EPOCH
         and follower == NO_FOLLOWER
@@ -87,7 +87,7 @@ def _offset_position(request: FetchRequest, context: Context) -> int | None:
     """Returns the position of the offset in the frame of a request, which is found by decoding changed copies; None if it is not found."""
     frame, offset = bytes(context.frame), _INT64.pack(request.topics[0].partitions[0].fetch_offset)
     candidates = (found.start() for found in re.compile(b"(?=" + re.escape(offset) + b")").finditer(frame, CLIENT_ID_POSITION))
-    return next((position for position in islice(candidates, MOST_CANDIDATES) if _is_offset(position, frame, request, context)), None)
+    return next((position for position in islice(candidates, MAX_CANDIDATES) if _is_offset(position, frame, request, context)), None)
 
 
 def _is_offset(position: int, frame: bytes, request: FetchRequest, context: Context) -> bool:

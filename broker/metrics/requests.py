@@ -24,7 +24,7 @@ UNKNOWN_API, UNKNOWN_VERSION, NO_RESPONSE = "Unknown", "unsupported", "NO_RESPON
 BUCKETS_S = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 SLICE = 20
 """The entries that are counted in one turn. That takes less than a millisecond."""
-MOST_WAITING = 2_000
+MAX_WAITING = 2_000
 """The most dropped entries that wait to be counted. Beyond them, each drop counts some at once."""
 _ID_BYTES = 4
 
@@ -90,7 +90,7 @@ class RequestCounts:
             return
         self._waiting.extend(chunk.kept)
         self._next = chunk.end
-        while len(self._waiting) > MOST_WAITING:
+        while len(self._waiting) > MAX_WAITING:
             self._count_some()
         if not self._is_working:
             self._is_working = True

@@ -39,7 +39,7 @@ BROKER_FAMILIES = {
 }
 """The pages of broker settings, with the first words of their settings. The last one has all others."""
 PAGE, FOLDER = "docs/configuration.md", "configuration"
-LONGEST_DEFAULT = 45
+MAX_DEFAULT_LENGTH = 45
 
 
 def pages() -> dict[str, str]:
@@ -96,7 +96,7 @@ def _table_row(row: Setting) -> str:
 
 def _short(default: str) -> str:
     """Returns a default for the first page, whose columns have no room for long lists."""
-    return default if len(default) <= LONGEST_DEFAULT else "a list"
+    return default if len(default) <= MAX_DEFAULT_LENGTH else "a list"
 
 
 def _default(value: Value) -> str:

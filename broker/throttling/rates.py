@@ -14,7 +14,7 @@ from __future__ import annotations
 from math import isnan
 from typing import NamedTuple
 
-LONGEST_MS = 2**31 - 1
+MAX_DURATION_MS = 2**31 - 1
 
 
 class Window(NamedTuple):
@@ -76,7 +76,7 @@ class Rate:
         rate = sum(sample.value for sample in self._samples) * 1000 / window_ms
         if rate <= limit:
             return 0
-        return rounded((rate - limit) / limit * window_ms) if limit else LONGEST_MS
+        return rounded((rate - limit) / limit * window_ms) if limit else MAX_DURATION_MS
 
     def _elapsed_ms(self, now_ms: int) -> int:
         elapsed_ms = now_ms - min((sample.start_ms for sample in self._samples), default=now_ms)
@@ -114,4 +114,4 @@ def rounded(milliseconds: float) -> int:
     """Returns the nearest integer that fits into a throttle time, as Java's Math.round and toInt do: halves are rounded up, NaN is 0."""
     if isnan(milliseconds):  # Kafka accepts a quota that is not a number
         return 0
-    return int(min(milliseconds + 0.5, LONGEST_MS))
+    return int(min(milliseconds + 0.5, MAX_DURATION_MS))

@@ -22,7 +22,7 @@ from ..faults.elements import Element, NamedElements
 from .redaction import redacted
 
 HEAD_BYTES = 4096
-MOST_DECODED_BYTES = 2 * 1024 * 1024
+MAX_DECODED_BYTES = 2 * 1024 * 1024
 """A larger frame is not decoded, because its zeros may announce as many elements as it has bytes."""
 TOKEN_API = "SaslToken"
 """The API of a frame that is a bare SASL token, which follows a SaslHandshake of version 0 and has no header."""
@@ -185,7 +185,7 @@ class Exchange:
 
     def _decoded_request(self) -> Message | None:
         api, frame = self._declared, self.request_frame
-        if api is None or self.version not in api.declared or frame.size > MOST_DECODED_BYTES:
+        if api is None or self.version not in api.declared or frame.size > MAX_DECODED_BYTES:
             return None
         try:
             data = frame.padded()
@@ -203,7 +203,7 @@ def decoded_response(api: Api | None, version: int, frame: Frame) -> Message | N
 
     A response that is not complete is decoded with zeros in place of the missing bytes.
     """
-    if api is None or frame.size > MOST_DECODED_BYTES:
+    if api is None or frame.size > MAX_DECODED_BYTES:
         return None
     # The answer to an ApiVersions of a version that is not served is written in version 0 (KIP-511).
     for possible in (version, 0) if api.key == 18 else (version,):

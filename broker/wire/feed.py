@@ -13,7 +13,7 @@ from .exchange import Entry
 from .filters import Filter
 from .record import Flight, Kept, Record, count_of
 
-MOST_AT_ONCE = 200
+MAX_AT_ONCE = 200
 
 
 T = TypeVar("T")
@@ -54,7 +54,7 @@ class Feed(Generic[T]):
             if flight.is_over or sequence < self._record.first_sequence:
                 del self._in_flight[sequence]
                 yield from self._selected(sequence, flight)
-        while kept := self._record.kept_since(self._next, MOST_AT_ONCE):
+        while kept := self._record.kept_since(self._next, MAX_AT_ONCE):
             for sequence, each in kept:
                 yield from self._taken(sequence, each)
 

@@ -15,7 +15,7 @@ from .exchange import Entry, Event, Exchange, Frame, Moment
 from .filters import duration_ms
 from .labels import contents_label
 
-MOST_SHOWN_BYTES = 4096
+MAX_SHOWN_BYTES = 4096
 PUSH_REQUEST = "PushTelemetryRequest"
 Json = dict[str, Any]
 
@@ -111,7 +111,7 @@ def _json_of_value(value: Any, spec: Spec, version: int) -> Any:
     if spec.kind == "16s" and isinstance(value, bytes):
         return None if value == ZERO_UUID else urlsafe_b64encode(value).decode().rstrip("=")
     if isinstance(value, bytes | bytearray | memoryview):
-        return {"bytes": len(value)} if spec.kind == "records" or len(value) > MOST_SHOWN_BYTES else {"base64": b64encode(value).decode()}
+        return {"bytes": len(value)} if spec.kind == "records" or len(value) > MAX_SHOWN_BYTES else {"base64": b64encode(value).decode()}
     return value
 
 

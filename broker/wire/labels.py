@@ -15,10 +15,10 @@ from ..faults.elements import Element
 from ..plurals import counted
 from .exchange import Exchange, error_names
 
-LONGEST_TEXT = 100
+MAX_TEXT_LENGTH = 100
 BATCH_FORMAT = 2
 """The magic byte of a record batch; message sets of older releases have a lower one."""
-MOST_NAMES = 4
+MAX_NAMES = 4
 """The most topics, partitions or groups in one label."""
 
 
@@ -44,7 +44,7 @@ def contents_label(exchange: Exchange) -> str:
     return "" if describe is None else ", ".join(_some(describe(exchange)))
 
 
-def shortened(text: str, longest: int = LONGEST_TEXT) -> str:
+def shortened(text: str, longest: int = MAX_TEXT_LENGTH) -> str:
     """Returns text of at most `longest` characters, with escapes in place of characters that are not printable."""
     visible = "".join(character if character.isprintable() else _escape(character) for character in text[: longest + 1])
     return visible if len(visible) <= longest else visible[: longest - 1] + "…"
@@ -58,9 +58,9 @@ def _escape(character: str) -> str:
 def _some(texts: Iterable[str]) -> list[str]:
     """Returns the different texts, or the first ones with the number of the others."""
     found = list(dict.fromkeys(texts))
-    if len(found) <= MOST_NAMES:
+    if len(found) <= MAX_NAMES:
         return found
-    return [*found[: MOST_NAMES - 1], f"and {len(found) - MOST_NAMES + 1} more"]
+    return [*found[: MAX_NAMES - 1], f"and {len(found) - MAX_NAMES + 1} more"]
 
 
 def _subject(element: Element) -> str:

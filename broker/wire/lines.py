@@ -19,8 +19,8 @@ from .exchange import Entry, Event, Exchange
 from .filters import duration_ms
 from .json_form import json_of_message
 
-MOST_TOPICS = 3
-MOST_CHARACTERS = 60
+MAX_TOPICS = 3
+MAX_CHARACTERS = 60
 CLIENT_COLUMNS = 12
 RED, YELLOW, CYAN, DIM = 31, 33, 36, 2
 
@@ -57,8 +57,8 @@ class Lines:
 
     def _rest(self, exchange: Exchange) -> str:
         names = [*exchange.topics, *exchange.groups]
-        subjects = f" {', '.join(map(shown, names[:MOST_TOPICS]))}" if names else ""
-        more = f" and {len(names) - MOST_TOPICS} more" if len(names) > MOST_TOPICS else ""
+        subjects = f" {', '.join(map(shown, names[:MAX_TOPICS]))}" if names else ""
+        more = f" and {len(names) - MAX_TOPICS} more" if len(names) > MAX_TOPICS else ""
         parts = [f"{subjects}{more} {_sizes(exchange)}"]
         if (duration := duration_ms(exchange)) is not None:
             parts.append(f"{duration:.1f} ms")
@@ -84,7 +84,7 @@ class Lines:
         return f"\x1b[{colour}m{text}\x1b[0m" if self._colours else text
 
 
-def shown(text: str, most: int = MOST_CHARACTERS) -> str:
+def shown(text: str, most: int = MAX_CHARACTERS) -> str:
     """Returns a text of limited length without control characters."""
     cut = text if len(text) <= most else f"{text[: most - 1]}…"
     return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in cut)

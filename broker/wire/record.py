@@ -33,10 +33,10 @@ if TYPE_CHECKING:
 
 OVERHEAD_BYTES = 200
 """The bytes that an entry counts in addition to its frames."""
-MOST_LATEST = 1000
+MAX_LATEST = 1000
 LATEST_BYTES = 1024 * 1024
 """About the most bytes that `latest` contains, unless the record is small. They are not counted in `_bytes` yet."""
-MOST_FORMER_NAMES = 10_000
+MAX_FORMER_NAMES = 10_000
 _REQUEST_ID, _RESPONSE_ID = slice(4, 8), slice(0, 4)  # the correlation id in the frames
 
 
@@ -126,7 +126,7 @@ class TopicNames(Mapping[bytes, str]):
     def remember(self, topic: Topic) -> None:
         """Keeps the name of a topic that is going to be deleted. The number of names is limited."""
         self._former[topic.id] = topic.name
-        if len(self._former) > MOST_FORMER_NAMES:
+        if len(self._former) > MAX_FORMER_NAMES:
             del self._former[next(iter(self._former))]
 
 
@@ -157,7 +157,7 @@ class Record:
     """The entries. `wall_offset_ms` is the wall clock's time when the monotonic clock showed 0, in milliseconds.
 
     `latest` are entries without numbers. `count` is how many numbers they take, and `size` their bytes; `seal` has to be called when these
-    are more than MOST_LATEST and `latest_bytes`.
+    are more than MAX_LATEST and `latest_bytes`.
     """
 
     def __init__(self, wall_offset_ms: float, max_exchanges: int, max_bytes: int) -> None:
@@ -183,7 +183,7 @@ class Record:
         self.latest.append(kept)
         self.count += 1
         self.size += size
-        if self.count > MOST_LATEST or self.size > self.latest_bytes:
+        if self.count > MAX_LATEST or self.size > self.latest_bytes:
             self.seal()
 
     def tell(

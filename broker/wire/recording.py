@@ -10,15 +10,15 @@ from ...protocol.frame import LENGTH, Buffer
 from ..api.context import Client
 from ..scheduling.waiting import NEXT_TURN, Wait
 from .exchange import HEAD_BYTES
-from .record import MOST_LATEST, Flight, Peer, Record, beginning
+from .record import MAX_LATEST, Flight, Peer, Record, beginning
 
 if TYPE_CHECKING:
     from ..cluster.broker import Broker
     from ..connections.core import Core
 
-MOST_NAMED = 3
+MAX_NAMED = 3
 """How many of the things that a request waits for are named."""
-MOST_WAITS = 20
+MAX_WAITS = 20
 _SETTING = re.compile(r"\b[a-z]+(?:\.[a-z]+){2,}\b")
 
 
@@ -74,7 +74,7 @@ class Recording:
         record.latest.append((self.peer, count, kept, start, start + size, len(kept), core.timers.now_ms, core.now_s, core.clock()))
         record.count += count
         record.size += len(kept) - start
-        if record.count > MOST_LATEST or record.size > record.latest_bytes:
+        if record.count > MAX_LATEST or record.size > record.latest_bytes:
             record.seal()
 
     def answered(self, data: memoryview, response: list[Buffer], write: Callable[[list[Buffer]], None]) -> None:
@@ -122,7 +122,7 @@ class Recording:
     def wait(self, wait: Wait) -> None:
         """Adds what the request that is being served begins to wait for."""
         flight = self.flight
-        if flight is not None and wait is not NEXT_TURN and len(flight.waits) < MOST_WAITS:
+        if flight is not None and wait is not NEXT_TURN and len(flight.waits) < MAX_WAITS:
             keys = wait.keys
             waited = wait.what or (keys[0] if keys.__class__ is tuple and len(keys) == 1 else _named(wait))
             if waited not in flight.waits:
@@ -177,10 +177,10 @@ class Recording:
 
 def _named(wait: Wait) -> str:
     """Returns what a request waits for whose handler does not say: records of partitions, or some time."""
-    names = [repr(key) for _, key in zip(range(MOST_NAMED + 1), wait.keys, strict=False)]
+    names = [repr(key) for _, key in zip(range(MAX_NAMED + 1), wait.keys, strict=False)]
     if not names:
         return "some time"
-    return f"records of {', '.join(names[:MOST_NAMED])}{' and others' if len(names) > MOST_NAMED else ''}"
+    return f"records of {', '.join(names[:MAX_NAMED])}{' and others' if len(names) > MAX_NAMED else ''}"
 
 
 def frames_of(data: memoryview) -> Iterator[memoryview]:

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from .feed import Feed, T
 from .record import Flight, Kept, Told, count_of
 
-SELECTED_PER_LOOK, MOST_SELECTED = 20, 200
-EXAMINED_PER_LOOK, MOST_EXAMINED = 100, 1000
+SELECTED_PER_LOOK, MAX_SELECTED = 20, 200
+EXAMINED_PER_LOOK, MAX_EXAMINED = 100, 1000
 """The numbers of entries that are taken, and that are compared with the filter, which has to decode them: of each look on the average, and
 in a burst after a time with fewer."""
 
@@ -21,12 +21,12 @@ in a burst after a time with fewer."""
 class SampledFeed(Feed[T]):
     """The latest entries of a record, of which `take` yields a sample."""
 
-    _may_select, _may_examine = MOST_SELECTED, MOST_EXAMINED
+    _may_select, _may_examine = MAX_SELECTED, MAX_EXAMINED
     _left_out = 0
 
     def take(self) -> Iterator[T | None]:
-        self._may_select = min(self._may_select + SELECTED_PER_LOOK, MOST_SELECTED)
-        self._may_examine = min(self._may_examine + EXAMINED_PER_LOOK, MOST_EXAMINED)
+        self._may_select = min(self._may_select + SELECTED_PER_LOOK, MAX_SELECTED)
+        self._may_examine = min(self._may_examine + EXAMINED_PER_LOOK, MAX_EXAMINED)
         return super().take()
 
     def left_out(self) -> int:

@@ -48,11 +48,11 @@ from __future__ import annotations
 from .decoders import compile_decoder, compile_sliced_decoder
 from .encoders import compile_encoder, compile_sliced_encoder
 from .initializers import compile_init
-from .source import MAX_STRING_BYTES, MOST_ITEMS
+from .source import MAX_ITEMS, MAX_STRING_BYTES
 
 __all__ = [
+    "MAX_ITEMS",
     "MAX_STRING_BYTES",
-    "MOST_ITEMS",
     "compile_decoder",
     "compile_encoder",
     "compile_init",

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..fields import Spec, specs
-from .source import MAX_STRING_BYTES, MOST_ITEMS, WIDTH, Source, default_expression, is_fixed, items_format
+from .source import MAX_ITEMS, MAX_STRING_BYTES, WIDTH, Source, default_expression, is_fixed, items_format
 
 SLICE_ITEMS = 100
 """The number of array items after which a sliced decoder yields; they take about a tenth of a millisecond."""
@@ -21,11 +21,11 @@ def compile_decoder(cls: type[Any], version: int) -> Callable[..., Any]:
 def compile_sliced_decoder(cls: type[Any], version: int) -> Callable[..., Any]:
     """Returns a function (buffer, position) -> generator, which yields after every SLICE_ITEMS items and returns what a decoder returns.
 
-    The generator raises ProtocolError, also for a message with more than MOST_ITEMS items.
+    The generator raises ProtocolError, also for a message with more than MAX_ITEMS items.
     """
     source = Source(version, version >= cls.flexible_from, sliced=True)
     source.depth = 2
-    source.add("items = 0", f"left = {MOST_ITEMS}", "if False:", "    yield  # a generator even if there is no array")
+    source.add("items = 0", f"left = {MAX_ITEMS}", "if False:", "    yield  # a generator even if there is no array")
     return _compile_decoder(cls, source)
 
 

@@ -26,7 +26,7 @@ Old versions have an int16 length; new versions keep this limit so that a value 
 """
 
 
-MOST_ITEMS = 20_000
+MAX_ITEMS = 20_000
 """The most array items and tagged fields of one message that a sliced decoder accepts.
 
 An item of three bytes becomes objects of about 300 bytes, and costs every later step, up to the collection of garbage. Apache Kafka takes
@@ -37,7 +37,7 @@ any number; its own clients send one item for each partition of a consumer at mo
 def _count(left: int, items: int) -> int:
     """Returns how many of the items that are `left` remain after `items` more. Raises ProtocolError if there are too many."""
     if items > left:
-        raise ProtocolError(f"the message has more than {MOST_ITEMS} items in its arrays")
+        raise ProtocolError(f"the message has more than {MAX_ITEMS} items in its arrays")
     return left - items
 
 

@@ -488,7 +488,8 @@ def test_healthcheck_without_a_cluster_fails() -> None:
 
 
 def test_healthcheck_imports_few_modules() -> None:
-    code = "import sys; from odradek.broker import cli; from odradek.broker.client import healthcheck; cli._parser(['healthcheck']); print(*sys.modules)"
+    imports = "import sys; from odradek.broker import cli; from odradek.broker.client import healthcheck"
+    code = f"{imports}; cli._parser(['healthcheck']); print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], env=CLEAN, capture_output=True, text=True, check=True).stdout.split()
     assert not {
         "asyncio",

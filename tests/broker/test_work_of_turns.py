@@ -26,9 +26,9 @@ from tests.broker.harness import World
 from tests.broker.requests import Maker, Naming, Place, names_ids, places, populate
 
 SIZE = 1000
-MOST_CALLS, MOST_CALLS_AN_ELEMENT = 30_000, 12
+MAX_CALLS, MAX_CALLS_AN_ELEMENT = 30_000, 12
 """The calls of a slice, and those in which a request is looked through as a whole, for example for elements that occur twice."""
-MOST_CALLS_OF_STEPS = {
+MAX_CALLS_OF_STEPS = {
     ADD_PARTITIONS_TO_TXN: 8,  # its step looks for a topic and a right for each partition
     ALTER_CONFIGS: 3,
     ALTER_SHARE_GROUP_OFFSETS: 3,
@@ -38,7 +38,7 @@ MOST_CALLS_OF_STEPS = {
     UPDATE_FEATURES: 3,
 }
 """The calls for an element of the APIs that change the state of the cluster in one step, after they have checked the elements in slices."""
-LONG, LONG_NAMES, MOST_CHARACTERS = Naming("b" * 500 + "."), 300, 40_000
+LONG, LONG_NAMES, MAX_CHARACTERS = Naming("b" * 500 + "."), 300, 40_000
 NAMINGS = {"known": Naming(), "unknown": Naming("b."), "by-id": Naming(by_id=True)}
 SETTINGS = {
     "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
@@ -106,17 +106,17 @@ def most(counter: Counter, world: World, place: Place, size: int, naming: Naming
 def test_work_of_a_turn_is_bounded(world: World, place: Place, naming: Naming) -> None:
     most(calls, world, place, 1, naming)  # imports the modules and compiles the codecs
     found = most(calls, world, place, SIZE, naming)
-    assert found <= MOST_CALLS + MOST_CALLS_AN_ELEMENT * SIZE, f"{found} calls in one turn for {SIZE} elements"
+    assert found <= MAX_CALLS + MAX_CALLS_AN_ELEMENT * SIZE, f"{found} calls in one turn for {SIZE} elements"
 
 
 @pytest.mark.parametrize("place", [pytest.param(each, id=str(each)) for handler in HANDLERS.values() for each in places(handler.api)])
 def test_hashed_characters_of_a_turn_are_bounded(world: World, place: Place) -> None:
     found = most(hashed_characters, world, place, LONG_NAMES, LONG)
-    assert found <= MOST_CHARACTERS, f"the hash codes of {found} characters in one turn"
+    assert found <= MAX_CHARACTERS, f"the hash codes of {found} characters in one turn"
 
 
 @pytest.mark.parametrize(
-    ("place", "limit"), [pytest.param(place, limit, id=str(place)) for api, limit in MOST_CALLS_OF_STEPS.items() for place in places(api)]
+    ("place", "limit"), [pytest.param(place, limit, id=str(place)) for api, limit in MAX_CALLS_OF_STEPS.items() for place in places(api)]
 )
 def test_step_for_unknown_elements_is_short(world: World, place: Place, limit: int) -> None:
     few, many = (most(calls, world, place, size, NAMINGS["unknown"]) for size in (SIZE, 4 * SIZE))

@@ -32,10 +32,10 @@ SETTINGS = {
 }
 RECORDS = 10
 """The number of records that each producer writes in a round."""
-MOST_SNAPSHOTS = 3
+MAX_SNAPSHOTS = 3
 CHECK_S = 0.05
 WARM_UP_S = 600.0
-MOST_GROWTH_MIB = 20
+MAX_GROWTH_MIB = 20
 
 
 class Report(NamedTuple):
@@ -95,7 +95,7 @@ class Churn:
         self.report.changes[kind] += 1
         if kind == "snapshot":
             self._snapshots.append(self._cluster.control("snapshot").id)
-            if len(self._snapshots) > MOST_SNAPSHOTS:
+            if len(self._snapshots) > MAX_SNAPSHOTS:
                 self._cluster.control("close_snapshot", snapshot=self._snapshots.pop(0))
         elif kind == "restore":
             self._cluster.control("restore", snapshot=self._random.choice(self._snapshots))
@@ -172,7 +172,7 @@ class Churn:
 def grown(memory_mib: list[tuple[float, float]]) -> list[str]:
     """Returns a violation if the memory after the last reset exceeds that after the first reset from the tenth minute on."""
     later = [mib for at_s, mib in memory_mib if at_s >= WARM_UP_S]
-    return [f"memory grew from {later[0]:.0f} to {later[-1]:.0f} MiB"] if later and later[-1] > later[0] + MOST_GROWTH_MIB else []
+    return [f"memory grew from {later[0]:.0f} to {later[-1]:.0f} MiB"] if later and later[-1] > later[0] + MAX_GROWTH_MIB else []
 
 
 def churn(duration_s: float, seed: int) -> Report:

@@ -29,7 +29,7 @@ ROOT = Path(__file__).parents[2]
 ADAPTERS = Path(__file__).with_name("adapters")
 CACHE = Path(os.environ.get("XDG_CACHE_HOME", "~/.cache"), "odradek", "conformance").expanduser()
 BROKER = ("__init__.py", "broker", "protocol", "storage")
-LONGEST_REASON = 160
+MAX_REASON_LENGTH = 160
 
 
 class CannotRun(Exception):
@@ -130,7 +130,7 @@ def shown_command(suite: Suite) -> str:
 def readable(reason: str, place: Path) -> str:
     """Returns the first line of a suite's reason, without the path of its directory."""
     line = reason.strip().partition("\n")[0].removeprefix("Skipped: ").replace(f"{place}/source/", "")
-    return re.sub(r"\s+", " ", line)[:LONGEST_REASON]
+    return re.sub(r"\s+", " ", line)[:MAX_REASON_LENGTH]
 
 
 def current_commit() -> str:

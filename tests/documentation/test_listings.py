@@ -35,7 +35,7 @@ OUTPUTS = ("text", SEED_DATA)
 """Languages of listings whose lines cannot be broken: outputs, and records of which each is a line."""
 
 
-MOST_COLUMNS = 84
+MAX_COLUMNS = 84
 """The width of the site's text in characters of its code."""
 INCLUDED = sorted(
     path
@@ -137,12 +137,12 @@ def test_listings_of_a_page_have_a_language(page: str) -> None:
 
 @pytest.mark.parametrize("page", pages())
 def test_code_of_a_page_fits_its_column(page: str) -> None:
-    assert not [line for listing in listings(page) for line in code_of(listing) if len(line) > MOST_COLUMNS]
+    assert not [line for listing in listings(page) for line in code_of(listing) if len(line) > MAX_COLUMNS]
 
 
 @pytest.mark.parametrize("path", INCLUDED, ids=lambda path: path.name)
 def test_included_file_fits_its_column(path: Path) -> None:
-    assert not [line for line in path.read_text(encoding="utf-8").splitlines() if len(line) > MOST_COLUMNS]
+    assert not [line for line in path.read_text(encoding="utf-8").splitlines() if len(line) > MAX_COLUMNS]
 
 
 def test_listings_that_are_not_run_exist() -> None:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from odradek.protocol.schema import Api
 
 KEPT = 12
-LONGEST_NAME = 300
+MAX_NAME_LENGTH = 300
 TOPICS = ("t0", "t1", "t2", "u.a", "u_a")
 GROUPS = ("g0", "g1", "g2", "g3")
 TRANSACTIONAL_IDS = ("x0", "x1", "x2")
@@ -89,7 +89,7 @@ class Facts:
 
     def learn_topic(self, name: str, topic_id: bytes) -> None:
         """Adds an existing topic."""
-        if 0 < len(name) < LONGEST_NAME and name != self._excluded:
+        if 0 < len(name) < MAX_NAME_LENGTH and name != self._excluded:
             self.keep(self.topics, TopicFact(name, topic_id), 1)
 
     def keep(self, pool: list[Any], fact: Any, same: int) -> None:

@@ -18,10 +18,10 @@ from .vocabulary import WIDTH_BITS, Draw, chooser, is_mostly_empty
 Writer = Callable[[bytearray, Draw], None]
 
 LARGE_COUNTS, DRAWN_COUNTS = (1, 3, 30, 1000, 10_000, 25_000), (1, 3, 100)
-MOST_LARGE_BYTES = 400_000
+MAX_LARGE_BYTES = 400_000
 """The size up to which an array of a large frame is extended by repetitions."""
 UNKNOWN_TAGS = (2, 7, 1000, 0x7FFFFFFF)
-MOST_REPEATED_BYTES = 60_000
+MAX_REPEATED_BYTES = 60_000
 """The number of elements up to which an array is extended by repetitions of its last element."""
 
 
@@ -124,7 +124,7 @@ def _array(element: Writer, flexible: bool, nullable: bool, empty: float) -> Wri
             element(items, draw)
         if count and draw.chance(draw.wildness * 0.1):
             last = items[begin:]
-            most = max(1, MOST_REPEATED_BYTES // (len(last) or 1))
+            most = max(1, MAX_REPEATED_BYTES // (len(last) or 1))
             repeated = min(most, draw.one_of((1, 1, 1, 2, 5, 100, 2000 if draw.chance(0.1) else 3)))
             items += last * repeated
         _put_length(out, draw, count + repeated, flexible, True)
@@ -141,7 +141,7 @@ def _put_large(out: bytearray, draw: Draw, element: Writer, flexible: bool) -> N
     items, drawn = bytearray(), min(count, draw.one_of(DRAWN_COUNTS))
     for _ in range(drawn):
         element(items, draw)
-    times = min(count // drawn, max(1, MOST_LARGE_BYTES // (len(items) or 1))) if drawn else 0
+    times = min(count // drawn, max(1, MAX_LARGE_BYTES // (len(items) or 1))) if drawn else 0
     _put_length(out, draw, drawn * times, flexible, True)
     out += items * times
 

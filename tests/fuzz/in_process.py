@@ -15,7 +15,7 @@ from odradek.protocol.messages import APIS
 from .batches import Batches
 from .rounds import Found, Outcome, Round, minimized, setting_of, text_of, warm_up
 
-MOST_SIGNATURES = 10
+MAX_SIGNATURES = 10
 REPORT_EVERY_S = 30.0
 
 _batches: Batches
@@ -52,7 +52,7 @@ def _report(seed: int, outcomes: Iterable[Outcome]) -> int:
         if time.monotonic() - reported > REPORT_EVERY_S:
             reported = time.monotonic()
             print(f"{total.frames} frames, {total.frames / (reported - started):.0f} a second", flush=True)
-        if len(total.signatures) >= MOST_SIGNATURES:
+        if len(total.signatures) >= MAX_SIGNATURES:
             break
     print(f"in process: {total.frames} frames, {total.frames / (time.monotonic() - started):.0f} a second, seed {seed}")
     print(f"slowest frame: {total.slowest_ms:.1f} ms of CPU; most memory beyond the allowance for size and objects of a frame:")

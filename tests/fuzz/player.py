@@ -28,17 +28,17 @@ from .facts import TOPICS
 
 ROOT = Path(__file__).parents[2]
 PARTITIONS = 3
-MOST_CPU_MS = 50
+MAX_CPU_MS = 50
 CPU_MS_PER_BYTE = 0.006
 """Additional CPU time for large frames: an element of three bytes may take twenty microseconds."""
 
-MOST_BYTES_BEYOND_FRAMES = 65536
+MAX_BYTES_BEYOND_FRAMES = 65536
 BYTES_PER_ANSWERED_BYTE = 16
 SMALL_FRAME_BYTES, BYTES_PER_LARGE_FRAME_BYTE = 512, 64
 """Additional memory for the objects of large requests and answers. A small frame can claim any length, but contains few objects."""
 
 WITH_PATTERNS = {LIST_TRANSACTIONS.key, CONSUMER_GROUP_HEARTBEAT.key}
-MOST_BYTES_OF_A_PATTERN = 4 * 65536
+MAX_BYTES_OF_A_PATTERN = 4 * 65536
 """A compiled regular expression takes some hundred bytes for each character and repetition, whose number is limited."""
 
 
@@ -211,7 +211,7 @@ class Player:
         if self._memory:
             self._check_memory(step, requests, before)
         self.slowest_ms = max(self.slowest_ms, took_ms)
-        if self._timed and took_ms > MOST_CPU_MS + CPU_MS_PER_BYTE * len(step.data):
+        if self._timed and took_ms > MAX_CPU_MS + CPU_MS_PER_BYTE * len(step.data):
             raise Slow("slow", f"{took_ms:.0f} ms for {len(step.data)} bytes")
 
     def _check_memory(self, step: Feed, requests: list[Request], before: int) -> None:
@@ -220,9 +220,9 @@ class Player:
         size, transient = len(step.data), peak - max(before, after)
         answered = sum(len(client.sent) for client in self.clients)
         keys = {key for key, _, _ in requests}
-        most = MOST_BYTES_OF_A_PATTERN if keys & WITH_PATTERNS else MOST_BYTES_BEYOND_FRAMES
+        most = MAX_BYTES_OF_A_PATTERN if keys & WITH_PATTERNS else MAX_BYTES_BEYOND_FRAMES
         objects = BYTES_PER_ANSWERED_BYTE * answered + BYTES_PER_LARGE_FRAME_BYTE * max(0, size - SMALL_FRAME_BYTES)
-        if most == MOST_BYTES_BEYOND_FRAMES:
+        if most == MAX_BYTES_BEYOND_FRAMES:
             self.largest_bytes_beyond_frame = max(self.largest_bytes_beyond_frame, transient - 2 * size - objects)
         if transient > 2 * size + objects + most:
             raise Violation("memory", f"{transient} bytes, and {after - before} kept, for {size} bytes and {answered} bytes of answers")

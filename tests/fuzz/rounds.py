@@ -52,7 +52,7 @@ MEASURED_EVERY = 50
 LOGGED_EVERY = 10
 """In one of this many rounds the broker logs at level INFO."""
 LARGEST_PIPELINE_BYTES = 100_000
-MOST_REPLAYS = 400
+MAX_REPLAYS = 400
 QUICK = {
     "group.initial.rebalance.delay.ms": "0",
     "offsets.topic.num.partitions": "4",
@@ -238,7 +238,7 @@ def text_of(steps: list[Step]) -> str:
 def minimized(setting: Setting, found: Found) -> list[Step]:
     """Returns fewer steps with the same violation, by leaving out smaller and smaller parts while the violation remains."""
     memory = found.signature == "memory"
-    steps, size, replays = found.steps, max(1, len(found.steps) // 2), MOST_REPLAYS
+    steps, size, replays = found.steps, max(1, len(found.steps) // 2), MAX_REPLAYS
     while size and replays > 0:
         at = len(steps)
         while at > 0 and replays > 0:

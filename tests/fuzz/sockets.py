@@ -26,7 +26,7 @@ SETTINGS = QUICK | {
 }
 EXCLUDED_APIS = ("AlterConfigs", "IncrementalAlterConfigs", "UnregisterBroker")
 """APIs by which a client can legitimately remove state that the canary needs."""
-MOST_RSS_MIB = 512
+MAX_RSS_MIB = 512
 SILENCE_S = 0.3
 """A connection whose request waits longer than this is replaced by a new one."""
 KEPT_FRAMES = 20
@@ -157,8 +157,8 @@ def over_sockets(seed: int, frames: int, connections: int) -> int:
         violations.append(f"the canary: {report.failure}")
     if code != 0:
         violations.append(f"SIGTERM: the broker ended with {code}")
-    if rss_mib > MOST_RSS_MIB:
-        violations.append(f"memory: the broker took {rss_mib} MiB, more than {MOST_RSS_MIB}")
+    if rss_mib > MAX_RSS_MIB:
+        violations.append(f"memory: the broker took {rss_mib} MiB, more than {MAX_RSS_MIB}")
     print(f"over sockets: {frames} frames, {frames / took_s:.0f} a second, {connections} connections, {pool.ended} ended; seed {seed}")
     print(
         f"the canary: {report.records} records; {_times(report.disturbed_s)}; before {_times(report.undisturbed_s)}; broker {rss_mib} MiB"

@@ -25,7 +25,7 @@ from tests.fuzz.batches import Batches
 from tests.fuzz.facts import Facts
 from tests.fuzz.frames import WEIGHTS
 from tests.fuzz.grammar import write_request
-from tests.fuzz.player import MOST_CPU_MS, Advance, Feed, Setting, Step
+from tests.fuzz.player import MAX_CPU_MS, Advance, Feed, Setting, Step
 from tests.fuzz.rounds import QUICK, Found, Round, minimized, signature_of, text_of, warm_up
 from tests.fuzz.vocabulary import Draw
 
@@ -124,7 +124,7 @@ def test_missing_answer_is_a_violation(answer_groups: Callable[[Callable[..., An
 def test_slow_frame_is_a_violation(answer_groups: Callable[[Callable[..., Any]], None]) -> None:
     def slow(rule: Callable[..., Any]) -> Callable[..., Any]:
         def answer(request: Any, context: Any) -> Any:
-            until = time.thread_time() + 2 * MOST_CPU_MS / 1000
+            until = time.thread_time() + 2 * MAX_CPU_MS / 1000
             while time.thread_time() < until:
                 pass
             return rule(request, context)

@@ -209,7 +209,7 @@ def test_error_of_the_report_does_not_hide_the_failure(pytester: pytest.Pytester
 
 
 def test_report_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(failure_report, "MOST_FAULTS", 2)
+    monkeypatch.setattr(failure_report, "MAX_FAULTS", 2)
     with Cluster(nodes=1) as cluster:
         watched = Watched(cluster, ends_with_call=False)
         producer = Producer({"bootstrap.servers": cluster.bootstrap_servers, "linger.ms": 0, "client.id": "a long name " * 9})

@@ -111,11 +111,11 @@ class History:
         return found
 
 
-MOST_OF_A_KIND = 5
+MAX_OF_A_KIND = 5
 
 
 def _first(found: Iterable[str]) -> list[str]:
-    return [text for text, _ in zip(found, range(MOST_OF_A_KIND), strict=False)]
+    return [text for text, _ in zip(found, range(MAX_OF_A_KIND), strict=False)]
 
 
 def _rows(reading: Reading) -> Iterator[tuple[Place, Label]]:

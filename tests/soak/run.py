@@ -59,7 +59,7 @@ DISTURBANCES: tuple[tuple[str, dict[str, bool], str], ...] = (
 """Pairs of controls: the first one, with its options, makes a node fail, and the second one lets it return."""
 UP_S, DOWN_S = (2.0, 6.0), (0.5, 3.0)
 SAMPLE_S = 1.0
-MOST_GROWTH, MOST_GROWTH_MIB = 1.1, 8
+MAX_GROWTH, MAX_GROWTH_MIB = 1.1, 8
 """The memory by which the last quarter may exceed the second one, in which logs have already reached their retention."""
 FEWEST_SAMPLES = 120
 
@@ -173,7 +173,7 @@ def grown(memory_mib: list[float]) -> list[str]:
         return []
     quarter = len(memory_mib) // 4
     early, late = (statistics.median(part) for part in (memory_mib[quarter : 2 * quarter], memory_mib[-quarter:]))
-    return [f"memory grew from {early:.0f} to {late:.0f} MiB"] if late > MOST_GROWTH * early + MOST_GROWTH_MIB else []
+    return [f"memory grew from {early:.0f} to {late:.0f} MiB"] if late > MAX_GROWTH * early + MAX_GROWTH_MIB else []
 
 
 def soak(duration_s: float, seed: int) -> Report:

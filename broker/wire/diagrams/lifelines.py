@@ -14,7 +14,7 @@ from ....protocol.messages.api_versions import ApiVersionsRequest
 from ..exchange import Entry, Exchange
 from ..labels import shortened
 
-LONGEST_NAME = 48
+MAX_NAME_LENGTH = 48
 _LIBRDKAFKA = re.compile(r"-(?:lib)?rdkafka-(\d+(?:\.\d+)+)")
 """How libraries built on librdkafka name it: "confluent-kafka-python 2.16.1-rdkafka-2.16.0"."""
 
@@ -44,12 +44,12 @@ class Lifelines:
         clients = list(dict.fromkeys(self._clients.values()))
         in_order = sorted(nodes, key=lambda key: (isinstance(key, str), key))
         self.all = [
-            Lifeline(shortened(name, LONGEST_NAME), shortened(short_software(software), LONGEST_NAME), False)
+            Lifeline(shortened(name, MAX_NAME_LENGTH), shortened(short_software(software), MAX_NAME_LENGTH), False)
             for name, software, _ in clients
         ]
         self._client_numbers = {client: number for number, client in enumerate(clients)}
         self._node_numbers = {key: number for number, key in enumerate(in_order, len(clients))}
-        self.all += [Lifeline(shortened(nodes[key], LONGEST_NAME), "", True) for key in in_order]
+        self.all += [Lifeline(shortened(nodes[key], MAX_NAME_LENGTH), "", True) for key in in_order]
 
     def _note_client(self, exchange: Exchange) -> None:
         """Notes the client of a connection."""

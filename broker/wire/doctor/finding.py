@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-MOST_SHOWN = 8
+MAX_SHOWN = 8
 """The most entries that a finding shows."""
 
 
@@ -21,7 +21,7 @@ MOST_SHOWN = 8
 class Finding:
     """A mistake. `client` has made it, `problem` says what happened, `advice` what to change, and `settings` are the names to look up.
 
-    `entries` are those that show it: the first and the last ones if there are more than MOST_SHOWN.
+    `entries` are those that show it: the first and the last ones if there are more than MAX_SHOWN.
     """
 
     name: str
@@ -40,9 +40,9 @@ def shown(entries: Iterable[Entry]) -> tuple[Entry, ...]:
     """Returns the entries that a finding shows, without duplicates, in order."""
     by_sequence = {entry.sequence: entry for entry in entries}
     found = [by_sequence[sequence] for sequence in sorted(by_sequence)]
-    if len(found) <= MOST_SHOWN:
+    if len(found) <= MAX_SHOWN:
         return tuple(found)
-    half = MOST_SHOWN // 2
+    half = MAX_SHOWN // 2
     return (*found[:half], *found[-half:])
 
 

@@ -17,7 +17,7 @@ from .memberships import memberships_of
 _HEARTBEAT = ("ConsumerGroupHeartbeat",)
 _JOINS = ("JoinGroup", *_HEARTBEAT)
 _FENCED = {"FENCED_INSTANCE_ID", "UNRELEASED_INSTANCE_ID"}
-MOST_COMPARED, MOST_FENCED = 100, 5
+MAX_COMPARED, MAX_FENCED = 100, 5
 """The latest members of a group that are compared with each other, and the latest refusals for which a rival is looked for."""
 _ADVICE = "give each application a group.id of its own"
 
@@ -39,7 +39,7 @@ def groups_with_other_topics(history: History) -> Iterable[Finding]:
         for subscriber in _subscribers(client):
             by_group.setdefault(subscriber.group, []).append(subscriber)
     for group, subscribers in by_group.items():
-        for first, second in combinations(subscribers[-MOST_COMPARED:], 2):
+        for first, second in combinations(subscribers[-MAX_COMPARED:], 2):
             if _are_together(first, second) and not first.topics & second.topics:
                 problem = f"group {group} has members with other topics: {_wants(first)}, and {_wants(second)}"
                 advice = f"{_ADVICE}; members of one group disturb each other by each rebalance, and share commits"
@@ -105,7 +105,7 @@ def _protocols(join: Exchange) -> str:
 def repeated_instance_ids(history: History) -> Iterable[Finding]:
     """Finds static members that two running clients claim to be."""
     for client in history.clients:
-        fenced = [exchange for exchange, errors in client.failed if _FENCED.intersection(errors)][-MOST_FENCED:]
+        fenced = [exchange for exchange, errors in client.failed if _FENCED.intersection(errors)][-MAX_FENCED:]
         rivals = [(exchange, rival) for exchange in fenced if (rival := _rival(exchange, history)) is not None]
         if rivals:
             exchange, rival = rivals[-1]

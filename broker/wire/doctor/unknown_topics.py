@@ -18,7 +18,7 @@ from .named_partitions import fetched
 FEWEST = 3
 """The number of requests for a topic that does not exist which makes a finding, if no other topic has a similar name."""
 SIMILARITY = 0.75
-MOST_COMPARED = 2500
+MAX_COMPARED = 2500
 """More pairs of names are not compared, because comparing them takes up to 0.15 s, and the number of names is not limited."""
 _WRITES = re.compile(r"writing records to (.+)")
 _NUMBER = re.compile(r"\d+")
@@ -29,7 +29,7 @@ def unknown_topics(history: History) -> Iterable[Finding]:
     known = _known(history)
     for client in history.clients:
         unknown = _unknown(client, known)
-        compared = known if len(unknown) * len(known) <= MOST_COMPARED else set()
+        compared = known if len(unknown) * len(known) <= MAX_COMPARED else set()
         for name, exchanges in unknown.items():
             similar = get_close_matches(name, compared, 1, SIMILARITY)
             if similar or len(exchanges) >= FEWEST:
@@ -85,7 +85,7 @@ def misspelt_topics(history: History) -> Iterable[Finding]:
 def _similar(names: set[str]) -> dict[str, list[str]]:
     """Returns the names that have similar ones, with these. Names that differ only in numbers are meant to be similar."""
     found: dict[str, list[str]] = {}
-    for name in names if len(names) ** 2 <= MOST_COMPARED else ():
+    for name in names if len(names) ** 2 <= MAX_COMPARED else ():
         others = {each for each in names if _NUMBER.sub("", each) != _NUMBER.sub("", name)}
         if close := get_close_matches(name, others, 3, SIMILARITY):
             found[name] = close

@@ -26,14 +26,14 @@ NOT_COMPARED = {
     *("finalized_features_epoch", "supported_features", "finalized_features", "api_keys", "token_id", "hmac", "error_message"),
 }
 """The fields that may differ between two runs without meaning anything. `error_message` is a text for humans."""
-MOST_DIFFERENCES = 20
-MOST_CHARACTERS = 80
+MAX_DIFFERENCES = 20
+MAX_CHARACTERS = 80
 
 
 def differences(recorded: Message, live: Message, version: int, ids: Ids) -> list[str]:
-    """Returns the differences between two responses of the same API and version, at most MOST_DIFFERENCES."""
+    """Returns the differences between two responses of the same API and version, at most MAX_DIFFERENCES."""
     found = _differences(recorded, live, version, ids, "")
-    return [difference for difference, _ in zip(found, range(MOST_DIFFERENCES), strict=False)]
+    return [difference for difference, _ in zip(found, range(MAX_DIFFERENCES), strict=False)]
 
 
 def _differences(recorded: Message, live: Message, version: int, ids: Ids, path: str) -> Iterator[str]:
@@ -83,4 +83,4 @@ def _shown(spec: Spec, value: Any) -> str:
         contents = _contents(value)
         return counted(len(contents), "record") if isinstance(contents, list) else counted(len(bytes(value)), "byte")
     text = repr(value)
-    return text if len(text) <= MOST_CHARACTERS else f"{text[:MOST_CHARACTERS]}..."
+    return text if len(text) <= MAX_CHARACTERS else f"{text[:MAX_CHARACTERS]}..."

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from .steps import Step
 
 FEWEST_REPETITIONS = 3
-LONGEST_CYCLE = 6
+MAX_CYCLE_LENGTH = 6
 """The most steps of a cycle, such as a fetch, a write and a commit."""
 
 
@@ -64,7 +64,7 @@ def _cycles(steps: Sequence[Step]) -> Iterator[Fold]:
 
 def _longest_run(looks: Sequence[object], start: int) -> tuple[int, int]:
     """Returns the length of the cycle that begins at `start`, and how often it is there; a cycle that is not repeated is one step."""
-    for length in range(1, LONGEST_CYCLE + 1):
+    for length in range(1, MAX_CYCLE_LENGTH + 1):
         cycle, count = looks[start : start + length], 1
         while looks[start + length * count : start + length * (count + 1)] == cycle:
             count += 1

@@ -20,7 +20,7 @@ from ..labels import request_label, response_label, shortened
 ERA_EVENTS = frozenset(("control", "fault", "clock"))
 """The events after which a story begins anew, because the test has changed something for all clients."""
 _HEARTBEATS = frozenset(("Heartbeat", "ConsumerGroupHeartbeat", "ShareGroupHeartbeat", "StreamsGroupHeartbeat"))
-_LONGEST_TEXT = 300
+_MAX_TEXT_LENGTH = 300
 _NUMBER = re.compile(r"\d+")
 _UUID = re.compile(r"([0-9a-f]{8})(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
@@ -93,11 +93,13 @@ class Names:
 
 def _exchange(exchange: Exchange, names: Names) -> Step:
     begun = exchange.received.wall_ms
-    step = Step(exchange.sequence, begun, names.client(exchange), names.node(exchange), shortened(request_label(exchange), _LONGEST_TEXT))
+    step = Step(
+        exchange.sequence, begun, names.client(exchange), names.node(exchange), shortened(request_label(exchange), _MAX_TEXT_LENGTH)
+    )
     if _is_background(exchange):
         subjects = " ".join((exchange.api, *exchange.groups[:1])) if exchange.api in _HEARTBEATS else exchange.api
         return replace(step, text="Fetch without records" if exchange.api == "Fetch" else shortened(subjects), is_background=True)
-    return replace(step, result=shortened("; ".join(_results(exchange)), _LONGEST_TEXT))
+    return replace(step, result=shortened("; ".join(_results(exchange)), _MAX_TEXT_LENGTH))
 
 
 def _is_background(exchange: Exchange) -> bool:
@@ -136,13 +138,13 @@ def _committed(exchange: Exchange) -> list[int]:
 def _event(event: Event, names: Names) -> Step:
     client, node = names.client(event), names.node(event)
     told = event.text if event.kind == "group" else f"{event.kind}: {event.text}"
-    step = Step(event.sequence, event.at.wall_ms, client, node, shortened(_UUID.sub(r"\1", told), _LONGEST_TEXT))
+    step = Step(event.sequence, event.at.wall_ms, client, node, shortened(_UUID.sub(r"\1", told), _MAX_TEXT_LENGTH))
     if event.kind == "connection opened":
         return replace(step, text="connect", is_background=True)
     if event.kind == "connection closed":
         by_client = event.fields.get("by") == "client"
-        text = "disconnect" if by_client else shortened(f"✗ {event.text}", _LONGEST_TEXT)
+        text = "disconnect" if by_client else shortened(f"✗ {event.text}", _MAX_TEXT_LENGTH)
         return replace(step, text=text, is_background=by_client)
     if event.kind == "handshake failed":
-        return replace(step, text="TLS handshake", result=shortened(f"✗ {event.text}", _LONGEST_TEXT))
+        return replace(step, text="TLS handshake", result=shortened(f"✗ {event.text}", _MAX_TEXT_LENGTH))
     return replace(step, begins_era=event.kind in ERA_EVENTS)

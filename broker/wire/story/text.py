@@ -20,21 +20,21 @@ from .steps import Names, steps_of
 
 COLUMNS = 118
 """Two less than 120, because reports indent the lines."""
-MOST_ENTRIES = 2000
+MAX_ENTRIES = 2000
 """The latest entries that are read, because that takes a second for 5,000 of them."""
-MOST_LINES = 100
+MAX_LINES = 100
 FIRST_LINES = 10
 """The lines that are kept of the beginning of a story that is too long."""
-_MOST_ROWS = 3
-_LONGEST_NAME = 24
+_MAX_ROWS = 3
+_MAX_NAME_LENGTH = 24
 
 
 def as_story(entries: Sequence[Entry], begin_ms: float = 0.0) -> str:
     """Returns the story of some entries. Times count from `begin_ms` by the wall clock, or from the first entry.
 
-    Background is left out first if there are more than MOST_LINES lines, then what is neither at the beginning nor at the end.
+    Background is left out first if there are more than MAX_LINES lines, then what is neither at the beginning nor at the end.
     """
-    latest = entries[-MOST_ENTRIES:]
+    latest = entries[-MAX_ENTRIES:]
     folds = folded(steps_of(latest))
     if not folds:
         return "nothing has happened\n"
@@ -55,7 +55,7 @@ def _clients(names: Names) -> str:
 
 def _most_important(folds: Sequence[Fold]) -> Iterator[Fold | int]:
     """Yields the folds for which there is room, and how many are left out between them."""
-    excess = len(folds) - MOST_LINES
+    excess = len(folds) - MAX_LINES
     kept: list[Fold] = []
     for fold in folds:
         if excess > 0 and fold.first.is_background:
@@ -66,8 +66,8 @@ def _most_important(folds: Sequence[Fold]) -> Iterator[Fold | int]:
         yield from kept
         return
     yield from kept[:FIRST_LINES]
-    yield len(kept) - MOST_LINES
-    yield from kept[FIRST_LINES - MOST_LINES :]
+    yield len(kept) - MAX_LINES
+    yield from kept[FIRST_LINES - MAX_LINES :]
 
 
 def _rows(fold: Fold, begin_ms: float, width: int) -> list[str]:
@@ -75,12 +75,12 @@ def _rows(fold: Fold, begin_ms: float, width: int) -> list[str]:
     head = f"{_time(fold, begin_ms):>{width}}  {_place(fold)}"
     text = _text(fold) + (f" (until {_since(fold.last.at_ms, begin_ms)})" if len(fold.steps) > 1 else "")
     indent = " " * (width + 4)
-    return wrap(head + text, COLUMNS, subsequent_indent=indent, max_lines=_MOST_ROWS, placeholder=" …", break_on_hyphens=False)
+    return wrap(head + text, COLUMNS, subsequent_indent=indent, max_lines=_MAX_ROWS, placeholder=" …", break_on_hyphens=False)
 
 
 def _place(fold: Fold) -> str:
     """Returns the client and the node, or only that which all steps of a fold have."""
-    client, nodes = shortened(fold.first.client, _LONGEST_NAME), {step.node for step in fold.steps}
+    client, nodes = shortened(fold.first.client, _MAX_NAME_LENGTH), {step.node for step in fold.steps}
     if not client:
         return f"{fold.first.node} " if fold.first.node else ""
     return f"{client} -> {fold.first.node}  " if len(nodes) == 1 and fold.first.node else f"{client}  "

@@ -16,7 +16,7 @@ from ..records import Buffer
 Bytes: TypeAlias = NDArray[np.uint8]
 Longs: TypeAlias = NDArray[np.int64]
 
-LONGEST_VARINT, MOST_HEADERS = 5, 16
+MAX_VARINT_BYTES, MAX_HEADERS = 5, 16
 
 
 class Columns(NamedTuple):
@@ -84,7 +84,7 @@ def _varints(octets: Bytes, at: Longs) -> tuple[Longs, Longs]:
     values, after = (first & 127).astype(np.int64), at + 1
     longer, shift = np.flatnonzero(first > 127), 7
     while len(longer):
-        if shift == 7 * LONGEST_VARINT:
+        if shift == 7 * MAX_VARINT_BYTES:
             raise Irregular
         octet = octets.take(after[longer], mode="clip")
         values[longer] |= (octet & 127).astype(np.int64) << shift
@@ -101,7 +101,7 @@ def _fields(octets: Bytes, at: Longs) -> tuple[Longs, Longs]:
 
 def _skip_headers(octets: Bytes, counts: Longs, at: Longs) -> Longs:
     """Returns the positions after the headers; `counts` are before zigzag. Raises Irregular."""
-    if (counts & 1).any() or counts.max() > 2 * MOST_HEADERS:
+    if (counts & 1).any() or counts.max() > 2 * MAX_HEADERS:
         raise Irregular
     for number in range(int(counts.max()) >> 1):
         rows = np.flatnonzero(counts >> 1 > number)

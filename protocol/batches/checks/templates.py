@@ -14,7 +14,7 @@ from ..records import TIMESTAMP_TYPE_BIT, BatchHeader, Buffer, InvalidRecords
 from .rules import RecordRules
 from .shapes import shape_of_record
 
-MOST_TEMPLATES, LONGEST_STRUCTURE = 4096, 64
+MAX_TEMPLATES, MAX_STRUCTURE_LENGTH = 4096, 64
 """The number of templates that are kept, and the most structural bytes that one may have."""
 
 
@@ -37,7 +37,7 @@ def matches_template(data: Buffer, header: BatchHeader, rules: RecordRules, star
     """
     place = start, len(data)
     if place not in _templates:
-        if len(_templates) == MOST_TEMPLATES:
+        if len(_templates) == MAX_TEMPLATES:
             _templates.clear()
         _templates[place] = _new_template(data, start)
     template = _templates[place]
@@ -57,7 +57,7 @@ def _new_template(data: Buffer, start: int) -> _Template | None:
     except (IndexError, InvalidRecords):
         return None
     deltas = (*shape.timestamp, *shape.offset)
-    if shape.end != len(data) or [data[at] for at in deltas] != [0, 0] or len(shape.lengths) > LONGEST_STRUCTURE:
+    if shape.end != len(data) or [data[at] for at in deltas] != [0, 0] or len(shape.lengths) > MAX_STRUCTURE_LENGTH:
         return None
     read = itemgetter(*shape.size, *deltas, *shape.lengths)
     return _Template(read, read(data), shape.key_missing)

@@ -6,7 +6,7 @@ import tracemalloc
 
 import pytest
 
-from odradek.protocol.codec import MOST_ITEMS
+from odradek.protocol.codec import MAX_ITEMS
 from odradek.protocol.codec.decoders import SLICE_ITEMS
 from odradek.protocol.frame import LENGTH, encode_request
 from odradek.protocol.messages.api_versions import API_VERSIONS, ApiVersionsRequest
@@ -117,10 +117,10 @@ def test_invalid_request_closes_when_the_error_is_reached(stepwise: World) -> No
     "frame",
     [
         framed(PRODUCE, 9, b"\0\0\1\0\0\0\0" + uvarint(1_000_001) + b"\1\1\0" * 1_000_000 + b"\0"),
-        frame_of(METADATA, 9, names(MOST_ITEMS + 1)),
-        frame_of(DELETE_TOPICS, 4, DeleteTopicsRequest(topic_names=["t"] * (MOST_ITEMS + 1), timeout_ms=0)),
+        frame_of(METADATA, 9, names(MAX_ITEMS + 1)),
+        frame_of(DELETE_TOPICS, 4, DeleteTopicsRequest(topic_names=["t"] * (MAX_ITEMS + 1), timeout_ms=0)),
         frame_of(
-            FETCH, 4, FetchRequest(max_wait_ms=0, min_bytes=0, topics=[FetchTopic(topic="t", partitions=[WANTED])] * (MOST_ITEMS // 2 + 1))
+            FETCH, 4, FetchRequest(max_wait_ms=0, min_bytes=0, topics=[FetchTopic(topic="t", partitions=[WANTED])] * (MAX_ITEMS // 2 + 1))
         ),
         framed(METADATA, 9, b"\1" + bytes(3) + uvarint(1_000_000) + b"\1\0" * 1_000_000),
     ],
@@ -130,7 +130,7 @@ def test_request_with_too_many_items_is_refused(stepwise: World, frame: bytes) -
     client, memory = stepwise.client(), stepwise.cluster.brokers[1].request_memory
     client.feed(frame)
     finish(stepwise)
-    assert client.closed == f"the message has more than {MOST_ITEMS} items in its arrays"
+    assert client.closed == f"the message has more than {MAX_ITEMS} items in its arrays"
     assert memory.used_bytes == 0
 
 
@@ -150,6 +150,6 @@ def test_too_many_items_take_no_memory(stepwise: World) -> None:
 
 def test_header_with_too_many_tagged_fields_is_refused(stepwise: World) -> None:
     client: Client = stepwise.client()
-    header = METADATA.key.to_bytes(2, "big") + b"\0\x09" + bytes(4) + b"\xff\xff" + uvarint(MOST_ITEMS + 1) + b"\1\0" * (MOST_ITEMS + 1)
+    header = METADATA.key.to_bytes(2, "big") + b"\0\x09" + bytes(4) + b"\xff\xff" + uvarint(MAX_ITEMS + 1) + b"\1\0" * (MAX_ITEMS + 1)
     client.feed(LENGTH.pack(len(header)) + header)
-    assert client.closed == f"{MOST_ITEMS + 1} tagged fields"
+    assert client.closed == f"{MAX_ITEMS + 1} tagged fields"

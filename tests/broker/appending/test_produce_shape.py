@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from odradek.broker.appending.produce_shape import MOST_RECORDS, NUMBERS, Shape, may_have_shape, shape_of, value_fits
+from odradek.broker.appending.produce_shape import MAX_RECORDS, NUMBERS, Shape, may_have_shape, shape_of, value_fits
 from odradek.protocol.batches.compression import Compression
 from odradek.protocol.batches.record_builder import build_batch
 from odradek.protocol.batches.records import Record, read_header
@@ -110,8 +110,8 @@ def test_record_with_a_delta_in_a_single_batch_has_no_shape() -> None:
     [
         (one(), True, True),
         (several(b"a", b"b"), False, True),
-        (several(*[b"a"] * MOST_RECORDS, deltas=(0,) * MOST_RECORDS), False, True),
-        (several(*[b"a"] * (MOST_RECORDS + 1), deltas=(0,) * (MOST_RECORDS + 1)), False, False),
+        (several(*[b"a"] * MAX_RECORDS, deltas=(0,) * MAX_RECORDS), False, True),
+        (several(*[b"a"] * (MAX_RECORDS + 1), deltas=(0,) * (MAX_RECORDS + 1)), False, False),
         (one(compression=Compression.GZIP), False, False),
     ],
     ids=["one", "two", "most", "more", "compressed"],

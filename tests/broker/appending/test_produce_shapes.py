@@ -186,7 +186,7 @@ def test_shape_serves_keyed_values_below_8_kib(size: int, way: str, world: World
         bytes(build_batch([Record(0, 1000, b"a", b"b", [("name", b"")])])),
         bytes(build_batch([Record(0, 1000, None, b"a", [("name", bytes(3))])])),
         keyed(bytes(64), b"a"),
-        keyed(b"a", bytes(produce_shapes.LONGEST_SHAPE)),
+        keyed(b"a", bytes(produce_shapes.MAX_SHAPE_LENGTH)),
     ],
     ids=["ten records", "long delta", "second with header", "compressed", "header", "empty header", "zeros in header", "long key", "long"],
 )
@@ -303,7 +303,7 @@ def test_idempotent_batches_continue_by_shape(world: World, served: list[str]) -
 
 
 def test_shapes_of_a_connection_are_limited(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(produce_shapes, "MOST_SHAPES", 3)
+    monkeypatch.setattr(produce_shapes, "MAX_SHAPES", 3)
     client = world.client()
     sizes = []
     for size in (0, 1, 2, 3, 4, 4, 5):
@@ -313,7 +313,7 @@ def test_shapes_of_a_connection_are_limited(world: World, monkeypatch: pytest.Mo
 
 
 def test_targets_of_a_connection_are_limited(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(produce_shapes, "MOST_TARGETS", 2)
+    monkeypatch.setattr(produce_shapes, "MAX_TARGETS", 2)
     client = world.client()
     counts = []
     for partition in (0, 1, 2):

@@ -18,7 +18,7 @@ from odradek.broker.api.context import Context
 from odradek.broker.api.registry import CloseConnection, Handler
 from odradek.broker.connections.connection import FRAME_START_BYTES, OUTPUT_LIMIT_BYTES, TURN_REQUESTS
 from odradek.broker.connections.core import STAGING_BYTES
-from odradek.broker.connections.large_frame import LARGE_FRAME_BYTES, MOST_TOUCHED_BYTES
+from odradek.broker.connections.large_frame import LARGE_FRAME_BYTES, MAX_TOUCHED_BYTES
 from odradek.broker.handlers import HANDLERS
 from odradek.broker.handlers.api_versions import TELEMETRY
 from odradek.broker.network.client_protocol import WRITE_BYTES
@@ -376,7 +376,7 @@ def test_large_frame_takes_pages_as_its_bytes_arrive(world: World) -> None:
         client.feed(bytes(offered[-1]))
         received += offered[-1]
     assert offered == sorted(offered)
-    assert offered[-1] == MOST_TOUCHED_BYTES
+    assert offered[-1] == MAX_TOUCHED_BYTES
 
 
 def test_log_is_unaffected_by_reuse_of_the_staging_buffer(world: World) -> None:

@@ -210,7 +210,7 @@ def test_shortcut_is_not_learned_with_racks_or_authorizer() -> None:
 
 
 def test_shortcut_is_not_learned_from_large_requests(world: World) -> None:
-    room = fetch_shortcut.MOST_FRAME_BYTES + 4 - len(request(world, 0, client_id=""))
+    room = fetch_shortcut.MAX_FRAME_BYTES + 4 - len(request(world, 0, client_id=""))
     for excess, learns in ((1, False), (0, True)):
         client = world.client()
         response(client, request(world, 0, client_id="c" * (room + excess)))

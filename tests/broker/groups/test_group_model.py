@@ -18,7 +18,7 @@ from odradek.broker.scheduling.waiting import Reply
 from odradek.protocol.errors import ErrorCode
 from tests.broker.groups.scene import FakeCluster
 
-LONGEST_WAIT_MS = 300_000 + 30_000 + 30_000
+MAX_WAIT_MS = 300_000 + 30_000 + 30_000
 clients = st.integers(0, 5)
 
 
@@ -175,7 +175,7 @@ class GroupMachine(RuleBasedStateMachine):
         if not hasattr(self, "timers"):
             return
         for _ in range(2):
-            self.timers.advance(self.timers.now_ms + LONGEST_WAIT_MS)
+            self.timers.advance(self.timers.now_ms + MAX_WAIT_MS)
             self.hear()
             assert not any(client.waits for client in self.clients)
         assert self.group is None or self.group.state is GroupState.EMPTY

@@ -74,7 +74,7 @@ def test_every_request_is_counted_once_while_entries_drop(world: World) -> None:
 
 
 def test_dropped_entries_beyond_the_limit_are_counted_at_once(monkeypatch: pytest.MonkeyPatch, world: World) -> None:
-    monkeypatch.setattr(requests, "MOST_WAITING", 100)
+    monkeypatch.setattr(requests, "MAX_WAITING", 100)
     world.core._record = Record(0.0, 300, 1 << 20)
     world.stepwise = True
     counts, client = counts_of(world), world.client()

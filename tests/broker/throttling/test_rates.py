@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from odradek.broker.throttling.rates import LONGEST_MS, Rate, TokenBucket, Window
+from odradek.broker.throttling.rates import MAX_DURATION_MS, Rate, TokenBucket, Window
 
 WINDOW = Window(samples=11, window_ms=1000)
 START_MS = 1_700_000_000_000
@@ -44,13 +44,13 @@ def test_limit_of_zero_throttles_for_the_longest_time() -> None:
     rate = Rate(WINDOW)
     assert rate.throttle_ms(0, START_MS) == 0
     rate.record(1, START_MS)
-    assert rate.throttle_ms(0, START_MS) == LONGEST_MS
+    assert rate.throttle_ms(0, START_MS) == MAX_DURATION_MS
 
 
 def test_tiny_limit_throttles_for_the_longest_time() -> None:
     rate = Rate(WINDOW)
     rate.record(1 << 30, START_MS)
-    assert rate.throttle_ms(1e-9, START_MS) == LONGEST_MS
+    assert rate.throttle_ms(1e-9, START_MS) == MAX_DURATION_MS
 
 
 def test_token_bucket_allows_one_debt_and_refills() -> None:

@@ -16,7 +16,7 @@ from tests.broker.wire.test_record import a_world, pipelined, record_of
 
 @pytest.fixture(autouse=True)
 def small_limits(monkeypatch: pytest.MonkeyPatch) -> None:
-    limits = {"SELECTED_PER_LOOK": 2, "MOST_SELECTED": 5, "EXAMINED_PER_LOOK": 4, "MOST_EXAMINED": 10}
+    limits = {"SELECTED_PER_LOOK": 2, "MAX_SELECTED": 5, "EXAMINED_PER_LOOK": 4, "MAX_EXAMINED": 10}
     for name, number in limits.items():
         monkeypatch.setattr(sampled_feed, name, number)
     monkeypatch.setattr(SampledFeed, "_may_select", 5)

@@ -81,7 +81,7 @@ UNREAD_REQUESTS = {"AlterPartitionReassignments", "CreatePartitions", "CreateTop
 """Requests in which the dissector goes beyond the end, for some values, so that it does not recognize the response. It reads the nullable
 lists of KIP-455 and KIP-460 as lists that are never null, and the assignments of CreateTopics before v5 with wrong lengths."""
 
-MOST_UNREAD = 5
+MAX_UNREAD = 5
 """How many responses to other requests the dissector may leave out, because a rare value in the request stops it."""
 
 
@@ -196,5 +196,5 @@ def test_explain_agrees_with_tshark_on_every_response(capture: Path) -> None:
             assert list(dict.fromkeys(name for each in ours for name in each.errors)) == expected, ours
             compared.update(expected or ["NONE"])
     assert next(responses, None) is None
-    assert len(unread) <= MOST_UNREAD, unread
+    assert len(unread) <= MAX_UNREAD, unread
     assert len(compared) > 30 and compared.total() > FRAMES * 0.2, compared

@@ -171,7 +171,7 @@ def test_check_single_records_of_equal_size_agree(seed: int) -> None:
 
 
 def test_templates_are_limited_in_number(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(templates, "MOST_TEMPLATES", 3)
+    monkeypatch.setattr(templates, "MAX_TEMPLATES", 3)
     monkeypatch.setattr(templates, "_templates", {})
     for size in range(10):
         assert checked_on_all_paths(*split(build_batch(uniform(1, size)))) == START_MS

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from odradek.broker.wire.diagrams.layout import Tone, diagram_of
 from odradek.broker.wire.exchange import Entry, Event
-from odradek.broker.wire.labels import LONGEST_TEXT, MOST_NAMES, request_label, response_label, shortened
+from odradek.broker.wire.labels import MAX_NAMES, MAX_TEXT_LENGTH, request_label, response_label, shortened
 from odradek.protocol.messages.api_versions import API_VERSIONS, ApiVersionsRequest
 from odradek.protocol.messages.metadata import (
     METADATA,
@@ -122,11 +122,11 @@ def test_labels_name_few_of_many_subjects() -> None:
     partitions = [MetadataResponsePartition(partition_index=0, leader_id=2, replica_nodes=[2], isr_nodes=[2])]
     response = MetadataResponse(brokers=[], topics=[MetadataResponseTopic(name="orders", partitions=partitions)])
     found = exchange(METADATA, 9, request, response)
-    assert request_label(found) == f"Metadata v9 topic-0 topic-1 topic-2 and {10 - MOST_NAMES + 1} more"
+    assert request_label(found) == f"Metadata v9 topic-0 topic-1 topic-2 and {10 - MAX_NAMES + 1} more"
     assert response_label(found) == "0 nodes, orders-0 at node 2"
 
 
 def test_text_is_shortened_and_printable() -> None:
     assert shortened("a\n\x1b\u202e\U000e0001") == "a\\x0a\\x1b\\u202e\\U000e0001"
-    assert shortened("a" * 200) == "a" * (LONGEST_TEXT - 1) + "…"
-    assert len(shortened("\x00" * 1_000_000)) == LONGEST_TEXT
+    assert shortened("a" * 200) == "a" * (MAX_TEXT_LENGTH - 1) + "…"
+    assert len(shortened("\x00" * 1_000_000)) == MAX_TEXT_LENGTH

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from odradek.broker.wire.doctor.examination import examine
-from odradek.broker.wire.doctor.finding import MOST_SHOWN, densest
+from odradek.broker.wire.doctor.finding import MAX_SHOWN, densest
 from odradek.broker.wire.doctor.report import as_text, described
 from odradek.broker.wire.exchange import Entry, Event, Exchange, Frame
 from odradek.protocol.messages.produce import PRODUCE
@@ -81,7 +81,7 @@ def test_finding_shows_the_first_and_the_last_entries() -> None:
     refused: list[Entry] = [produced(number, number, error=10) for number in range(100)]
     (found,) = [each for each in examine(refused) if each.name == "oversize batches"]
     assert [entry.sequence for entry in found.entries] == [0, 1, 2, 3, 96, 97, 98, 99]
-    assert len(found.entries) == MOST_SHOWN
+    assert len(found.entries) == MAX_SHOWN
 
 
 def test_densest_run_is_the_longest_within_the_time() -> None:

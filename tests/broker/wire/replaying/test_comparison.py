@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from odradek.broker.wire.replaying.comparison import MOST_DIFFERENCES, differences
+from odradek.broker.wire.replaying.comparison import MAX_DIFFERENCES, differences
 from odradek.broker.wire.replaying.ids import Ids
 from odradek.protocol.batches.compression import Compression
 from odradek.protocol.errors import ErrorCode
@@ -63,7 +63,7 @@ def test_differences_of_records_are_those_of_their_contents() -> None:
 def test_differences_are_bounded() -> None:
     many = [a_batch(b"v")] * 100
     found = compared(fetched(*many), fetched(*[a_batch(b"w")] * 100), 11)
-    assert len(found) == MOST_DIFFERENCES
+    assert len(found) == MAX_DIFFERENCES
 
 
 def test_lists_are_compared_by_key() -> None:

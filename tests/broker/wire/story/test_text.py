@@ -37,7 +37,7 @@ def test_times_begin_with_the_first_entry_otherwise() -> None:
 
 
 def test_background_is_left_out_before_the_middle_of_the_story(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(text, "MOST_LINES", 5)
+    monkeypatch.setattr(text, "MAX_LINES", 5)
     monkeypatch.setattr(text, "FIRST_LINES", 2)
     different: list[Entry] = [produced(number, number, topic=f"t{number}") for number in range(5)]
     lines = as_story([heartbeat(9, 9), *different]).splitlines()
@@ -48,7 +48,7 @@ def test_background_is_left_out_before_the_middle_of_the_story(monkeypatch: pyte
 
 
 def test_oldest_entries_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(text, "MOST_ENTRIES", 2)
+    monkeypatch.setattr(text, "MAX_ENTRIES", 2)
     assert "... 3 earlier entries are left out\n" in as_story([produced(number, number) for number in range(5)])
 
 

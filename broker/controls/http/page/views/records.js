@@ -9,8 +9,8 @@ import { nowMs } from "../now.js";
 import { bytes, count, counted, short, time } from "../text.js";
 
 const PREVIEW = 200;
-const LONGEST_SHOWN = 100_000;
-const MOST_BYTES = 4 * 1024 * 1024;
+const MAX_SHOWN = 100_000;
+const MAX_BYTES = 4 * 1024 * 1024;
 
 /** Returns the options of a select for the partitions of a topic. */
 function partitionSelect(all) {
@@ -55,7 +55,7 @@ export function recordBrowser(topic) {
 
   /** Returns the parameters of `record list` for one partition. */
   function parameters(each) {
-    const common = { topic, partition: each.partition, limit: limit.value, max_bytes: MOST_BYTES };
+    const common = { topic, partition: each.partition, limit: limit.value, max_bytes: MAX_BYTES };
     if (from.value === "newest") return { ...common, offset: Math.max(each.start_offset, each.end_offset - limit.value) };
     if (from.value === "offset") return { ...common, offset: offset.value || 0 };
     if (from.value === "time") return { ...common, since: new Date(moment.value).toISOString() };
@@ -163,8 +163,8 @@ function whole(value, format, label) {
   const size = sizeOf(value);
   const text = h("pre", { tabindex: "0", dir: "auto", "aria-label": label }, shown(value, format, 2000));
   if (size <= 2000) return text;
-  const most = Math.min(size, LONGEST_SHOWN);
-  const more = h("button", { type: "button", onclick: () => { fill(text, shown(value, format, LONGEST_SHOWN)); more.remove(); } }, `Show ${bytes(most)} of ${bytes(size)}`);
+  const most = Math.min(size, MAX_SHOWN);
+  const more = h("button", { type: "button", onclick: () => { fill(text, shown(value, format, MAX_SHOWN)); more.remove(); } }, `Show ${bytes(most)} of ${bytes(size)}`);
   return [text, more];
 }
 
