@@ -2,6 +2,9 @@
 
 Only the few elements that lead to these two are read. A certificate that reaches this module has been verified by OpenSSL; a malformed one
 raises ValueError.
+
+The package cryptography does not replace this reader, because listeners with PEM files and client certificates work without that package.
+Besides, it writes attributes that RFC 2253 does not name, such as an e-mail address, as text, whereas Java writes them in hexadecimal.
 """
 
 from __future__ import annotations

@@ -1,6 +1,10 @@
 """JSON Web Signatures (RFC 7515) and key sets (RFC 7517), as far as access tokens need them: RS256, ES256 and unsecured tokens.
 
 Verification needs the package cryptography, which the extra `tls` installs. Reading an unsecured token does not.
+
+PyJWT (2.15) does not replace this module. It could replace only the verification, because unsecured tokens are read without an extra, and
+it answers differently: it accepts padded Base64, refuses a key id that is not a text, takes symmetric keys into a key set, and warns about
+short RSA keys. It compares times with the system's clock instead of the cluster's. Its import takes 130 ms and 2.8 MB.
 """
 
 from __future__ import annotations
