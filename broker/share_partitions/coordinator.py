@@ -20,12 +20,11 @@ from typing import NamedTuple
 from ...protocol.errors import ErrorCode, KafkaError
 from ...protocol.schema import ProtocolError
 from ...protocol.stored.coordinator_records import CoordinatorRecord, ShareSnapshotValue, ShareUpdateValue
-from ..groups.share.partitions_view import UNINITIALIZED_START_OFFSET, ShareStateSummary
+from ..groups.cluster_view import UNINITIALIZED_START_OFFSET, ShareStateSummary
 from ..scheduling.timers import Check
-from .cluster_view import ShareStateLog
-from .records import SharePartitionKey, read_record, snapshot_record, update_record, written
-from .state_batches import StateBatch, combine
-from .stored_state import StoredState
+from .cluster_view import StateLog
+from .records import SharePartitionKey, read_record, snapshot_record, update_record
+from .stored_state import StateBatch, StoredState, combine, write_batches
 
 log = logging.getLogger("org.apache.kafka.coordinator.share.ShareCoordinatorShard")
 
@@ -45,13 +44,13 @@ class ReadState(NamedTuple):
     batches: Sequence[StateBatch]
 
 
-class ShareStates:
+class ShareCoordinator:
     """Implements `SharePartitionsView` for the group coordinator, and reads and writes for the leaders of partitions.
 
     All methods raise KafkaError, with COORDINATOR_NOT_AVAILABLE if the log has no leader, and change nothing in that case.
     """
 
-    def __init__(self, state_log: ShareStateLog) -> None:
+    def __init__(self, state_log: StateLog) -> None:
         self._log = state_log
         self._states: dict[SharePartitionKey, StoredState] = {}
         self._locations: dict[SharePartitionKey, int] = {}
@@ -187,14 +186,14 @@ class ShareStates:
                 leader_epoch=leader_epoch,
                 start_offset=start_offset,
                 delivery_complete_count=delivery_complete_count,
-                state_batches=written(combine(batches, start_offset)),
+                state_batches=write_batches(combine(batches, start_offset)),
             )
             return self._write(key, update)
         value = state.as_snapshot(self._log.timers.now_ms)
         value.leader_epoch, value.delivery_complete_count = leader_epoch, delivery_complete_count
         value.start_offset = state.start_offset if start_offset == -1 else start_offset
         value.create_timestamp = value.write_timestamp
-        value.state_batches = written(state.combined(batches, start_offset))
+        value.state_batches = write_batches(state.combined(batches, start_offset))
         self._write(key, value)
 
     def _write(self, key: SharePartitionKey, value: ShareSnapshotValue | ShareUpdateValue | None) -> None:

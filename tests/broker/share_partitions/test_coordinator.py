@@ -7,9 +7,9 @@ from collections.abc import Callable
 import pytest
 
 from odradek.broker.cluster.state import ClusterState
+from odradek.broker.share_partitions.coordinator import ShareCoordinator
 from odradek.broker.share_partitions.records import SharePartitionKey
-from odradek.broker.share_partitions.state_batches import StateBatch
-from odradek.broker.share_partitions.states import ShareStates
+from odradek.broker.share_partitions.stored_state import StateBatch
 from odradek.broker.snapshots.cluster import write_cluster
 from odradek.broker.topics.partition import Partition
 from odradek.protocol.errors import ErrorCode, KafkaError
@@ -35,7 +35,7 @@ def key_in(cluster: ClusterState, partition: int = 0) -> SharePartitionKey:
     return SharePartitionKey("g", cluster.topics["t"].id, partition)
 
 
-def initialized(world: World, start_offset: int = -1) -> tuple[ShareStates, SharePartitionKey]:
+def initialized(world: World, start_offset: int = -1) -> tuple[ShareCoordinator, SharePartitionKey]:
     states, key = world.cluster.share_states, key_in(world.cluster)
     states.initialize(*key, start_offset, 1)
     return states, key

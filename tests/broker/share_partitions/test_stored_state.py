@@ -7,7 +7,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from odradek.broker.share_partitions.state_batches import StateBatch, combine
+from odradek.broker.share_partitions.stored_state import StateBatch, combine
 
 offsets = st.integers(0, 20)
 

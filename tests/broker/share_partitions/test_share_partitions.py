@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from odradek.broker.share_partitions.start_offset import initial_start_offset
+from odradek.broker.share_partitions.share_partitions import initial_start_offset
 from odradek.protocol.errors import ErrorCode, KafkaError
 from tests.broker.harness import World, produce
 

@@ -9,16 +9,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import nullcontext
 
-from ...protocol.errors import ErrorCode, KafkaError
-from ..scheduling.waiting import Reply
-from .classic.group import ClassicGroup
-from .classic.messages import Join, JoinResult, Leave, Sync, SyncResult
-from .consumer import classic_members
-from .consumer.group import ConsumerGroup
-from .conversion import may_downgrade
-from .share.group import ShareGroup
-from .streams.group import StreamsGroup
-from .table import Group, GroupTable
+from ....protocol.errors import ErrorCode, KafkaError
+from ...scheduling.waiting import Reply
+from ..consumer import classic_members
+from ..consumer.group import ConsumerGroup
+from ..conversion import may_downgrade
+from ..share.group import ShareGroup
+from ..streams.group import StreamsGroup
+from ..table import Group, GroupTable
+from .group import ClassicGroup
+from .messages import Join, JoinResult, Leave, Sync, SyncResult
 
 
 class ClassicRequests:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from ...protocol.errors import ErrorCode, KafkaError
-from .classic.group import ClassicGroup
-from .consumer.group import ConsumerGroup
-from .consumer.heartbeat import Heartbeat, HeartbeatResult
-from .conversion import check_upgrade, upgrade
-from .records import classic_tombstone, consumer_records
-from .table import GroupTable
+from ....protocol.errors import ErrorCode, KafkaError
+from ..classic.group import ClassicGroup
+from ..conversion import check_upgrade, upgrade
+from ..records import classic_tombstone, consumer_records
+from ..table import GroupTable
+from .group import ConsumerGroup
+from .heartbeat import Heartbeat, HeartbeatResult
 
 
 class ConsumerRequests:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from odradek.broker.groups.streams.creation_errors import MAX_ERRORS, CreationErrors
+from odradek.broker.groups.streams.requests import MAX_ERRORS, CreationErrors
 from odradek.broker.scheduling.timers import Timers
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from odradek.broker.groups.classic.subscriptions import subscribed_topics
+from odradek.broker.groups.classic.members import subscribed_topics
 from tests.broker.groups.scene import SUBSCRIBED_TO_T
 
 
