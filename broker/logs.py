@@ -99,7 +99,7 @@ class QueueHandler(logging.Handler):
     def _line(self, record: logging.LogRecord) -> bytes:
         try:
             text = self.format(record)
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001  (of any value in the message)
             text = f"cannot format an entry of {record.name}: {error!r}"
         return text.encode(errors="backslashreplace") + b"\n"
 

@@ -36,7 +36,7 @@ class _ShortRepr(Repr):
         )
         return f"{type(x).__name__}({values})"
 
-    def repr_bytes(self, x: bytes, level: int) -> str:
+    def repr_bytes(self, x: bytes, _level: int) -> str:
         return repr(x) if len(x) <= self.maxstring else f"{x[: self.maxstring]!r}... {len(x)} bytes"
 
 

@@ -17,7 +17,7 @@ class Code(IntEnum):
     """A number in a request. Numbers without a name become the first member, UNKNOWN."""
 
     @classmethod
-    def _missing_(cls, value: object) -> Self:
+    def _missing_(cls, _value: object) -> Self:
         return cls(0)
 
 

@@ -93,7 +93,7 @@ class ControlConnection(asyncio.Protocol):
             self._loop.call_soon(self._task.cancel)
         return True
 
-    def connection_lost(self, error: Exception | None) -> None:
+    def connection_lost(self, _error: Exception | None) -> None:
         self._ending = True
         self._parser.discard()
         self._cancel_timer()

@@ -120,7 +120,7 @@ class ControlListener:
         return WireStreams()
 
 
-async def changes(request: Request, controls: ClusterControls) -> AsyncGenerator[bytes, None]:
+async def changes(_request: Request, controls: ClusterControls) -> AsyncGenerator[bytes, None]:
     """Yields an event at once, and then whenever the cluster may have changed, so that the page reads its view again.
 
     There are at most four events in a second. An event says only that there was a turn of the event loop in which something could change.

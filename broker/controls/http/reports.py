@@ -23,8 +23,8 @@ def reports(controls: ClusterControls) -> dict[str, Report]:
     metrics = Metrics(controls)
     return {
         "/metrics": Report(lambda request: _metrics(metrics, request)),
-        "/healthz": Report(lambda request: Rendered(HTTPStatus.OK, _TEXT, ["ok\n"]), public=True),
-        "/readyz": Report(lambda request: _readiness(controls), public=True),
+        "/healthz": Report(lambda _: Rendered(HTTPStatus.OK, _TEXT, ["ok\n"]), public=True),
+        "/readyz": Report(lambda _: _readiness(controls), public=True),
     }
 
 
