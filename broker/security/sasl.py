@@ -77,7 +77,7 @@ class SaslSession:
         self.state = SaslState.HANDSHAKE
 
     def handshake(self, request: SaslHandshakeRequest, version: int) -> SaslHandshakeResponse:
-        """Selects a mechanism. Raises SaslRefused if it is not enabled, in a re-authentication Violation.
+        """Selects a mechanism. Raises SaslRefused if it is not enabled, and Violation in a re-authentication.
 
         A re-authentication with another mechanism is refused only at its first token, as in Kafka.
         """

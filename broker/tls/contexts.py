@@ -79,8 +79,8 @@ class TlsContexts:
     def check(self, broker: Broker, config: BrokerConfig) -> None:
         """Raises InvalidConfig if the TLS listeners of a node could not work with these settings.
 
-        A client that may alter the configs of a node is not thereby its operator. Therefore it can choose only among the stores that the
-        operator has placed in one folder: a location may name another file beside the present one.
+        A client may alter configs of a node without being its operator. It can choose only among the stores that the operator has placed in
+        one folder, so a location may only name another file beside the present one.
         """
         for listener in broker.listeners.values():
             current = self._current.get((broker.node_id, listener.name))

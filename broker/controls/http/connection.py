@@ -30,7 +30,7 @@ LINGER_S = 2.0
 
 
 class ControlConnection(asyncio.Protocol):
-    """The transport's view of a connection."""
+    """A connection of a client. The transport of the event loop calls the methods of the first section."""
 
     def __init__(self, listener: ControlListener) -> None:
         self._listener = listener

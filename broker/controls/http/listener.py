@@ -106,7 +106,7 @@ class ControlListener:
         return True
 
     def end(self, connection: ControlConnection) -> None:
-        """Ends a connection, which no longer counts from now on."""
+        """Ends a connection, and no longer counts it."""
         self.connections.pop(connection, None)
         connection.abort()
 
@@ -137,7 +137,7 @@ async def changes(_request: Request, controls: ClusterControls) -> AsyncGenerato
 
 
 class ServedControls(ClusterControls):
-    """The controls of a server."""
+    """The controls of a server that no `AsyncCluster` owns, such as that of `odradek serve`."""
 
     def __init__(self, server: Server) -> None:
         self._served = server

@@ -66,7 +66,7 @@ class RequestParser:
         self._buffer += data
 
     def discard(self) -> None:
-        """Frees the received bytes. The parser refers to itself, so that they would else remain until garbage is collected."""
+        """Frees the received bytes. The parser refers to itself, and would keep them until garbage is collected."""
         self._buffer = bytearray()
 
     def next_request(self) -> Request | None:
@@ -103,7 +103,7 @@ class RequestParser:
 
     def _check_beginning(self) -> None:
         if not _BEGINNING.match(self._buffer):
-            raise Problem(HTTPStatus.BAD_REQUEST, "this is no HTTP request; the listener serves HTTP/1.1")
+            raise Problem(HTTPStatus.BAD_REQUEST, "this is not an HTTP request; the listener serves HTTP/1.1")
 
     def _until(self, separator: bytes, limit: int, status: HTTPStatus) -> Generator[None, None, bytes]:
         """Returns the bytes before a separator and removes both."""

@@ -17,7 +17,7 @@ NO_HEADERS: Mapping[str, str] = MappingProxyType({})
 
 
 class Problem(Exception):
-    """A request that is answered with an error. `fields` are members of the problem besides status, title and detail."""
+    """The error with which a request is answered. `fields` are members of the problem besides status, title and detail."""
 
     def __init__(self, status: HTTPStatus, detail: str, headers: Mapping[str, str] | None = None, **fields: str) -> None:
         super().__init__(detail)

@@ -94,7 +94,7 @@ class TimeBudget:
 
     @asynccontextmanager
     async def turn(self) -> AsyncIterator[float]:
-        """Waits for the turn of the caller, whose body must not wait. The value is the time of the loop at which it should end."""
+        """Waits for the caller's turn, which must not wait for anything. The value is the time of the loop at which it should end."""
         loop = asyncio.get_running_loop()
         async with self._lock:
             began_s = loop.time()
