@@ -16,6 +16,7 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Protocol
 
+from .line import LoginFailed
 from .settings import CALLABLE_SETTING, OAUTHBEARER, PLAIN, ClientSecurity
 
 HASH_NAMES = {"SCRAM-SHA-256": "sha256", "SCRAM-SHA-512": "sha512"}
@@ -24,17 +25,13 @@ TOKEN_LIFETIME_S = 3600
 _SERVER_FIRST = re.compile(r"r=([!-+\--~]+),s=([A-Za-z0-9/+=]+),i=([0-9]{1,9})(?:,.*)?")
 
 
-class AuthenticationFailed(Exception):
-    """The server refused the credentials, or did not prove that it knows them. The text contains no secret."""
-
-
 class Mechanism(Protocol):
     """The client's side of one exchange."""
 
     complete: bool
 
     def next(self, challenge: bytes) -> bytes | None:
-        """Returns the next message, None if the exchange is complete. Raises AuthenticationFailed."""
+        """Returns the next message, None if the exchange is complete. Raises LoginFailed."""
 
 
 def mechanism_of(security: ClientSecurity, nonce: str, now_s: float) -> Mechanism:
@@ -48,12 +45,12 @@ def mechanism_of(security: ClientSecurity, nonce: str, now_s: float) -> Mechanis
 
 
 def called(name: str) -> str:
-    """Returns the access token that the function "module:function" returns. Raises AuthenticationFailed."""
+    """Returns the access token that the function "module:function" returns. Raises LoginFailed."""
     module, _, function = name.partition(":")
     try:
         return str(getattr(import_module(module), function)())
     except Exception as error:  # it is the user's function, and its error may contain a secret
-        raise AuthenticationFailed(f"{CALLABLE_SETTING}={name} raised {type(error).__name__}") from None
+        raise LoginFailed(f"{CALLABLE_SETTING}={name} raised {type(error).__name__}") from None
 
 
 def unsecured_token(user: str, now_s: float) -> str:
@@ -95,7 +92,7 @@ class ScramClient:
         self.complete = False
 
     def next(self, challenge: bytes) -> bytes | None:
-        """Returns client-first, then client-final, then None. Raises AuthenticationFailed."""
+        """Returns client-first, then client-final, then None. Raises LoginFailed."""
         return self._step(challenge.decode("utf-8", "replace"))
 
     def _first(self, challenge: str) -> bytes:
@@ -105,14 +102,14 @@ class ScramClient:
     def _final(self, challenge: str) -> bytes:
         match = _SERVER_FIRST.fullmatch(challenge)
         if match is None or not match[1].startswith(self._nonce) or len(match[1]) == len(self._nonce):
-            raise AuthenticationFailed("the server's first SCRAM message is invalid")
+            raise LoginFailed("the server's first SCRAM message is invalid")
         iterations = int(match[3])
         if not MIN_ITERATIONS <= iterations <= MAX_ITERATIONS:
-            raise AuthenticationFailed(f"the server wants {iterations} iterations; {MIN_ITERATIONS} to {MAX_ITERATIONS} are accepted")
+            raise LoginFailed(f"the server wants {iterations} iterations; {MIN_ITERATIONS} to {MAX_ITERATIONS} are accepted")
         try:
             salt = b64decode(match[2], validate=True)
         except NotBase64:
-            raise AuthenticationFailed("the server's first SCRAM message is invalid") from None
+            raise LoginFailed("the server's first SCRAM message is invalid") from None
         salted = hashlib.pbkdf2_hmac(self._hash_name, self._password, salt, iterations)
         without_proof = f"c=biws,r={match[1]}"
         signed = f"{self._bare},{challenge},{without_proof}".encode()
@@ -127,7 +124,7 @@ class ScramClient:
         assert self._signature is not None
         expected = "v=" + b64encode(self._signature).decode()
         if not hmac.compare_digest(challenge.encode(), expected.encode()):
-            raise AuthenticationFailed("the server did not prove that it knows the password")
+            raise LoginFailed("the server did not prove that it knows the password")
         self.complete = True
 
     def _hmac(self, key: bytes, data: bytes) -> bytes:

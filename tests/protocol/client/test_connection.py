@@ -10,10 +10,13 @@ from contextlib import closing, contextmanager, suppress
 
 import pytest
 
-from odradek.protocol.errors import KafkaError
+from odradek.protocol.client.connection import ClientConnection, ClientVersions
+from odradek.protocol.client.line import Address
+from odradek.protocol.errors import ErrorCode, KafkaError
+from odradek.protocol.messages.api_versions import API_VERSIONS, ApiVersion, ApiVersionsResponse
+from odradek.protocol.messages.fetch import FETCH
 from odradek.protocol.messages.metadata import METADATA, MetadataRequest
-from odradek.protocol.schema import ProtocolError
-from odradek.spark_sink.connection import Address, Connection
+from odradek.protocol.schema import Api, ProtocolError
 
 SERVES_METADATA = struct.pack(">hi3h", 0, 1, METADATA.key, 0, 1)
 
@@ -40,21 +43,21 @@ def response_frame(body: bytes) -> bytes:
 
 
 def test_connection_uses_the_highest_common_version() -> None:
-    with scripted(response_frame(SERVES_METADATA)) as address, closing(Connection(address, "me", 1000)) as connection:
+    with scripted(response_frame(SERVES_METADATA)) as address, closing(ClientConnection(address, "me", 1.0)) as connection:
         assert connection.version_of(METADATA) == 1
     for lowest, highest in [(14, 15), (0, -1)]:
         body = struct.pack(">hi3h", 0, 1, METADATA.key, lowest, highest)
         with (
             scripted(response_frame(body)) as address,
-            closing(Connection(address, "me", 1000)) as old,
-            pytest.raises(KafkaError, match="no version"),
+            closing(ClientConnection(address, "me", 1.0)) as old,
+            pytest.raises(KafkaError, match="does not support Metadata"),
         ):
             old.version_of(METADATA)
 
 
 def test_connection_error_of_api_versions_raises() -> None:
     with scripted(response_frame(struct.pack(">hi", 35, 0))) as address, pytest.raises(KafkaError, match="UNSUPPORTED_VERSION"):
-        Connection(address, "me", 1000)
+        ClientConnection(address, "me", 1.0)
 
 
 @pytest.mark.parametrize(
@@ -69,7 +72,32 @@ def test_connection_error_of_api_versions_raises() -> None:
 def test_connection_malformed_response_raises(bytes_: bytes, error: type[Exception]) -> None:
     with (
         scripted(response_frame(SERVES_METADATA), bytes_) as address,
-        closing(Connection(address, "me", 1000)) as connection,
+        closing(ClientConnection(address, "me", 1.0)) as connection,
         pytest.raises(error),
     ):
         connection.call(METADATA, MetadataRequest(topics=None))
+
+
+def served(api_key: int, lowest: int, highest: int) -> ApiVersionsResponse:
+    return ApiVersionsResponse(api_keys=[ApiVersion(api_key=api_key, min_version=lowest, max_version=highest)])
+
+
+def test_versions_before_the_response_are_those_of_every_broker() -> None:
+    versions = ClientVersions()
+    assert (versions.highest(API_VERSIONS, 0), versions.highest(METADATA, 0)) == (0, None)
+
+
+@pytest.mark.parametrize(
+    ("api", "lowest", "highest", "found"),
+    [(FETCH, 0, 5, 5), (FETCH, 0, 99, 12), (FETCH, 0, 3, None), (FETCH, 13, 14, None), (METADATA, 0, 99, METADATA.versions.last)],
+)
+def test_highest_is_what_both_sides_support(api: Api, lowest: int, highest: int, found: int | None) -> None:
+    versions = ClientVersions()
+    versions.learn(served(api.key, lowest, highest))
+    assert versions.highest(api, 4) == found
+
+
+def test_learn_from_an_error_raises() -> None:
+    with pytest.raises(KafkaError) as raised:
+        ClientVersions().learn(ApiVersionsResponse(error_code=ErrorCode.UNSUPPORTED_VERSION, api_keys=[]))
+    assert raised.value.code is ErrorCode.UNSUPPORTED_VERSION

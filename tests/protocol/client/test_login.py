@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from odradek.protocol.client_security.login import authenticate
-from odradek.protocol.client_security.mechanisms import AuthenticationFailed
-from odradek.protocol.client_security.settings import ClientSecurity
+from odradek.protocol.client.line import LoginFailed
+from odradek.protocol.client.login import authenticate
+from odradek.protocol.client.settings import ClientSecurity
 from odradek.protocol.errors import ErrorCode
 from odradek.protocol.messages.sasl_authenticate import SaslAuthenticateResponse
 from odradek.protocol.messages.sasl_handshake import SaslHandshakeResponse
@@ -61,5 +61,5 @@ def test_authentication_sends_handshake_and_token() -> None:
     ],
 )
 def test_refused_authentication_raises(answers: list[Message], message: str) -> None:
-    with pytest.raises(AuthenticationFailed, match=message):
+    with pytest.raises(LoginFailed, match=message):
         authenticated(*answers)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from odradek.protocol.client_security.settings import ClientSecurity, TlsSettings
+from odradek.protocol.client.settings import ClientSecurity, TlsSettings
 
 PLAIN = 'org.apache.kafka.common.security.plain.PlainLoginModule required username="alice" password="secret";'
 SCRAM = 'org.apache.kafka.common.security.scram.ScramLoginModule required username="id" password="secret" tokenauth="true";'

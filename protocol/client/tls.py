@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import ssl
 import tempfile
+from functools import cache
 from pathlib import Path
 
 from .key_stores import InvalidStore, KeyStore, key_store, trusted_certificates
 from .settings import TlsSettings
 
 
+@cache  # stores are read once, because a program opens several connections
 def tls_context(settings: TlsSettings) -> ssl.SSLContext:
     """Returns the context for new connections. Without a trust store, the system's certificate authorities are trusted.
 

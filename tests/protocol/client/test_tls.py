@@ -11,9 +11,9 @@ import trustme
 from cryptography.hazmat.primitives.serialization import BestAvailableEncryption, load_pem_private_key, pkcs12
 from cryptography.x509 import load_pem_x509_certificate
 
-from odradek.protocol.client_security.key_stores import InvalidStore
-from odradek.protocol.client_security.settings import TlsSettings
-from odradek.protocol.client_security.tls import tls_context
+from odradek.protocol.client.key_stores import InvalidStore
+from odradek.protocol.client.settings import TlsSettings
+from odradek.protocol.client.tls import tls_context
 
 CA = trustme.CA()
 SERVER, CLIENT = CA.issue_cert("localhost"), CA.issue_cert("alice@example.org")

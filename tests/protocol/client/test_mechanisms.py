@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 from scramp import ScramMechanism
 
-from odradek.protocol.client_security.mechanisms import AuthenticationFailed, ScramClient, mechanism_of, unsecured_token
-from odradek.protocol.client_security.settings import ClientSecurity
+from odradek.protocol.client.line import LoginFailed
+from odradek.protocol.client.mechanisms import ScramClient, mechanism_of, unsecured_token
+from odradek.protocol.client.settings import ClientSecurity
 
 NONCE = "client-nonce"
 
@@ -56,7 +57,7 @@ def test_oauthbearer_acknowledges_an_error() -> None:
 
 @pytest.mark.parametrize("name", [f"{__name__}:failing", f"{__name__}:missing", "no_such_module:f"])
 def test_failing_callable_reveals_only_its_error_type(name: str) -> None:
-    with pytest.raises(AuthenticationFailed, match=r"sasl.login.callback.handler.class=.* raised \w+Error") as caught:
+    with pytest.raises(LoginFailed, match=r"sasl.login.callback.handler.class=.* raised \w+Error") as caught:
         mechanism_of(of("OAUTHBEARER", token_callable=name), NONCE, 0)
     assert "a secret" not in str(caught.value)
 
@@ -115,7 +116,7 @@ SALT = b64encode(b"salt").decode()
 def test_invalid_first_message_of_a_server_is_refused(challenge: str, message: str) -> None:
     client = ScramClient("sha256", "alice", "secret", NONCE)
     client.next(b"")
-    with pytest.raises(AuthenticationFailed, match=message):
+    with pytest.raises(LoginFailed, match=message):
         client.next(challenge.encode())
 
 
@@ -123,6 +124,6 @@ def test_server_without_the_password_is_refused() -> None:
     client = ScramClient("sha256", "alice", "secret", NONCE)
     client.next(b"")
     client.next(f"r={NONCE}more,s={SALT},i=4096".encode())
-    with pytest.raises(AuthenticationFailed, match="the server did not prove that it knows the password"):
+    with pytest.raises(LoginFailed, match="the server did not prove that it knows the password"):
         client.next(b"v=" + b64encode(b"x" * 32))
     assert not client.complete
