@@ -41,11 +41,11 @@ class Jws(NamedTuple):
         parts = text.split(".")
         if len(parts) != 3:
             raise InvalidToken(f"{counted(len(parts), 'part')} instead of 3")
-        header, claims, signature = map(_decoded, parts)
+        header, claims, signature = map(_decode, parts)
         return cls(_object(header), _object(claims), text.rpartition(".")[0].encode(), signature)
 
 
-def _decoded(part: str) -> bytes:
+def _decode(part: str) -> bytes:
     if _BASE_64_URL.fullmatch(part) is None or len(part) % 4 == 1:
         raise InvalidToken("a part is not Base64")
     return urlsafe_b64decode(part + "=" * (-len(part) % 4))
@@ -96,7 +96,7 @@ def _public_key(key: Mapping[str, Any]) -> Any:
 
 
 def _number(text: str) -> int:
-    return int.from_bytes(_decoded(text), "big")
+    return int.from_bytes(_decode(text), "big")
 
 
 def _has_signed(key: Any, token: Jws) -> bool:

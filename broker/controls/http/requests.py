@@ -15,7 +15,7 @@ from collections.abc import Callable, Generator
 from dataclasses import dataclass, replace
 from http import HTTPStatus
 
-from .problems import Problem
+from .responses import Problem
 
 MAX_HEAD_BYTES = 32 * 1024
 MAX_BODY_BYTES = 16 * 1024 * 1024
