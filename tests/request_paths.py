@@ -50,8 +50,8 @@ def files_entered(action: Callable[[], object]) -> list[str]:
 def paths() -> dict[str, list[str]]:
     """Returns the files of Produce, Fetch, JoinGroup and CreateTopics by the name of the API."""
     world = World(nodes=1)
-    world.cluster.create_topic("orders", 1, 1)
-    world.cluster.ensure_internal("__consumer_offsets")
+    world.cluster.topics.create("orders", 1, 1)
+    world.cluster.topics.ensure_internal("__consumer_offsets")
     found = {}
     for name, request in {"Produce": _produce, "Fetch": _fetch, "JoinGroup": _join_group, "CreateTopics": _create_topics}.items():
         for number in range(2):

@@ -151,7 +151,7 @@ class Context:
 
         The client then looks for the controller in the metadata. Brokers of KRaft forward such requests instead (KIP-590).
         """
-        if self.cluster.zookeeper is not None and self.cluster.controller_id != self.broker.node_id:
+        if self.cluster.zookeeper is not None and self.cluster.brokers.controller_id != self.broker.node_id:
             raise KafkaError(ErrorCode.NOT_CONTROLLER)
 
     def allowed(self, resource_type: ResourceType, name: str = CLUSTER_NAME) -> int:

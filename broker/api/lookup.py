@@ -18,8 +18,7 @@ from ..scheduling.slices import Slices
 from ..scheduling.waiting import NEXT_TURN, Wait
 from ..security.acls import Operation, ResourceType
 from ..settings.listeners import Listener
-from ..topics.partition import Partition
-from ..topics.topic import Topic
+from ..topics.partition import Partition, Topic
 from .context import Context
 
 # Topics and partitions
@@ -123,7 +122,7 @@ def find_partitions(
 
 def reachable_brokers(context: Context) -> Iterator[tuple[Broker, Listener]]:
     """Yields the running brokers that have a listener of the name that the client is connected to, with that listener."""
-    for node_id in context.cluster.running:
+    for node_id in context.cluster.brokers.running:
         broker = context.cluster.brokers[node_id]
         if listener := broker.listeners.get(context.client.listener_name):
             yield broker, listener

@@ -11,7 +11,7 @@ from ..transactions.transaction import Producer
 if TYPE_CHECKING:
     from ..releases.release import Release
     from ..settings.values import BrokerConfig, GroupConfig
-    from ..topics.topic import Topic
+    from ..topics.partition import Topic
     from .consumer.regex_resolutions import Resolutions
     from .share.partitions_view import SharePartitionsView
 

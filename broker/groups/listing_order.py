@@ -12,7 +12,7 @@ from ..kafka_quirks.java_hash import abs_java_hash, partitions_order, timeline_o
 from ..scheduling.slices import Slices, weight_of
 from ..scheduling.waiting import NEXT_TURN, Wait
 from ..topics.names import CONSUMER_OFFSETS
-from ..topics.topic import Topic
+from ..topics.partition import Topic
 from .table import Group
 
 

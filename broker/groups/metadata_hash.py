@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Mapping
 
-from ..topics.topic import Topic
+from ..topics.partition import Topic
 
 
 def metadata_hash(names: Iterable[str], topics: Mapping[str, Topic]) -> int:

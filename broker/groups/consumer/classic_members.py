@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 
 from ....protocol.errors import ErrorCode, KafkaError
 from ....protocol.stored import consumer_protocol
-from ...topics.topic import Topic
+from ...topics.partition import Topic
 from ..classic.messages import CONSUMER_PROTOCOL_TYPE, Join, JoinResult, Leave, Protocol, Sync, SyncResult
 from .embedded_protocol import read_subscription, slots_of, write_assignment
 from .group import ConsumerGroup
