@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from ..groups.coordinator import Groups
     from ..releases.zookeeper import ZooKeeper
     from ..security.sasl_listener import Accounts
-    from ..share_partitions.states import ShareStates
+    from ..share_partitions.coordinator import ShareCoordinator
     from ..transactions.coordinator import Transactions
     from ..transactions.transaction import Producer
 
@@ -208,7 +208,7 @@ class ClusterState:
         return Transactions(self.timers, TransactionSettings.of(self.config), self.transaction_log)
 
     @cached_property
-    def share_states(self) -> ShareStates:
+    def share_states(self) -> ShareCoordinator:
         """The stored states of the partitions that share groups read, from `__share_group_state`."""
         return self._read_share_states()
 
@@ -216,11 +216,11 @@ class ClusterState:
         """Reads the states of share partitions before they are first used."""
         self.share_states = self._read_share_states()
 
-    def _read_share_states(self) -> ShareStates:
+    def _read_share_states(self) -> ShareCoordinator:
+        from ..share_partitions.coordinator import ShareCoordinator
         from ..share_partitions.state_log import ShareStateLog
-        from ..share_partitions.states import ShareStates
 
-        return ShareStates(ShareStateLog(self.timers, self.config, self.topics, self.coordinator_log))
+        return ShareCoordinator(ShareStateLog(self.timers, self.config, self.topics, self.coordinator_log))
 
     def write(self, group_id: str, records: Sequence[CoordinatorRecord], producer: Producer | None = None) -> None:
         """Appends records of a group to its partition of `__consumer_offsets`; with a producer, as part of its transaction.

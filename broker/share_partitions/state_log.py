@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class ShareStateLog:
-    """Implements the protocol `groups.share.partitions.cluster_view.ShareStateLog`."""
+    """Implements the protocol `cluster_view.StateLog`."""
 
     def __init__(self, timers: Timers, config: BrokerConfig, topics: Topics, coordinator_log: CoordinatorLog) -> None:
         self.timers = timers
