@@ -23,7 +23,7 @@ KEEP_ALIVE_S = 15.0
 async def changes(request: Request, controls: ClusterControls) -> AsyncGenerator[bytes, None]:
     """Yields an event at once, and then one for each change, at most four in a second."""
     while True:
-        changed = controls._server.next_change()
+        changed = controls._server.driver.next_change()
         yield CHANGE
         await asyncio.sleep(PAUSE_S)
         while not changed.done():
