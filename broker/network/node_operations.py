@@ -34,7 +34,7 @@ class NodeOperations:
             if self._broker(node_id).running:
                 with server.control(f"stopping node {node_id}"):
                     await server.listeners.close_node(node_id)
-                    server.cluster.stop_node(node_id, graceful=graceful)
+                    server.cluster.nodes.stop(node_id, graceful=graceful)
 
     async def start(self, node_id: int) -> None:
         """Starts a node on the same ports as before. Does nothing if the node is running. Raises ValueError for an unknown id."""
@@ -44,7 +44,7 @@ class NodeOperations:
                 with server.control(f"starting node {node_id}"):
                     try:
                         server.listeners.open_node(node_id)
-                        server.cluster.start_node(node_id)
+                        server.cluster.nodes.start(node_id)
                     except BaseException:
                         await server.listeners.close_node(node_id)
                         raise

@@ -29,7 +29,7 @@ from odradek.broker.security.startup import Security
 from odradek.broker.settings.cluster_config import DEFAULT_LIMITS, RecordLimits, cluster_of
 from odradek.broker.snapshots.cluster import State, nodes_of, read_cluster
 from odradek.broker.snapshots.continuation import restore_cluster
-from odradek.broker.topics.topic import Topic
+from odradek.broker.topics.partition import Topic
 from odradek.protocol.batches.record_builder import build_batch
 from odradek.protocol.batches.records import Record
 from odradek.protocol.frame import decode_response, encode_request
