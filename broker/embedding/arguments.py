@@ -20,7 +20,7 @@ from ..settings.properties import SettingValue, as_text
 from ..settings.spelling import check_scope
 
 if TYPE_CHECKING:
-    from ..controls.http.address import ControlAddress
+    from ..controls.http.access import ControlAddress
     from ..releases.release import Release
     from ..seed_data.reading import Place
     from ..wire.capture_options import CaptureOptions
@@ -58,7 +58,7 @@ def cluster_config(
     brokers = [security.settings({"listeners": ANY_PORT} | given, settings)]
     config = cluster_of(brokers, nodes=nodes, as_version=as_version, ignore_unknown_settings=ignore_unknown)
     unknown_settings(config.unknown)
-    return security.applied_to(config)
+    return security.apply_to(config)
 
 
 def texts_of(settings: Mapping[str, SettingValue]) -> dict[str, str]:
@@ -94,7 +94,7 @@ def control_address(control: str | None, token: str | None) -> ControlAddress | 
         if token is not None:
             raise ValueError('control_token has no effect without control, such as control="127.0.0.1:0"')
         return None
-    from ..controls.http.address import ControlAddress
+    from ..controls.http.access import ControlAddress
 
     _check_type("control", control, str)
     if token is not None:

@@ -59,7 +59,7 @@ class EmbeddedServer:
         await server.start()
         self._running = server
         if self.options.control is not None:
-            from ..controls.http.served import serve_controls
+            from ..controls.http.listener import serve_controls
 
             try:
                 self._listener = await serve_controls(server, self.options.control)

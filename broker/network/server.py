@@ -34,7 +34,7 @@ from .node_operations import NodeOperations
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ..controls.http.address import ControlAddress
+    from ..controls.http.access import ControlAddress
     from ..faults.fault import Fault
     from ..snapshots.cluster import State
     from ..snapshots.table import Snapshots

@@ -63,7 +63,7 @@ async def _serve(options: ServerOptions, command: Sequence[str], trace: Tracer |
         stack.push_async_callback(server.stop)
         address = None
         if options.control is not None:
-            from ..controls.http.served import serve_controls
+            from ..controls.http.listener import serve_controls
 
             listener = await serve_controls(server, options.control)
             stack.push_async_callback(listener.stop)

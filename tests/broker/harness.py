@@ -82,7 +82,7 @@ class World:
         self.timers = Timers(START_MS)
         self.turns = Turns[Parked](self.timers, lambda: self.seconds)
         properties = security.settings(listeners | dict(settings or {}), settings or {})
-        config = security.applied_to(cluster_of([properties], nodes=nodes, as_version=as_version))
+        config = security.apply_to(cluster_of([properties], nodes=nodes, as_version=as_version))
         self.config = replace(config, max_memory_bytes=max_memory_bytes, record=record)
         self.cluster = ClusterState(self.config, self.turns, Random(1))
         self.seconds = 0.0
