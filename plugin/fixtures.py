@@ -27,7 +27,7 @@ MakeKafkaCluster = Callable[..., "Cluster"]
 """The type of the fixture `make_kafka_cluster`: a function with the arguments of `Cluster`."""
 
 
-def _scope(fixture_name: str, config: pytest.Config) -> Any:
+def _scope(fixture_name: str, config: pytest.Config) -> Any:  # noqa: ARG001  (pytest passes both by name)
     return scope(config)
 
 
@@ -120,7 +120,7 @@ def kafka_clock(kafka_cluster: Cluster) -> Iterator[Clock]:
 
 
 @pytest.fixture
-def async_kafka_clock(kafka_clock: Clock, async_kafka_cluster: AsyncCluster) -> AsyncClock:
+def async_kafka_clock(kafka_clock: Clock, async_kafka_cluster: AsyncCluster) -> AsyncClock:  # noqa: ARG001  (it must be set up)
     """The same with methods to await."""
     return async_kafka_cluster.clock
 
@@ -136,7 +136,7 @@ def kafka_faults(kafka_cluster: Cluster) -> Iterator[KafkaFaults]:
 
 
 @pytest.fixture
-def async_kafka_faults(kafka_faults: KafkaFaults, async_kafka_cluster: AsyncCluster) -> AsyncKafkaFaults:
+def async_kafka_faults(kafka_faults: KafkaFaults, async_kafka_cluster: AsyncCluster) -> AsyncKafkaFaults:  # noqa: ARG001  (it must be set up)
     """The same with methods to await."""
     from .faults import AsyncKafkaFaults
 

@@ -113,7 +113,7 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_fixture_setup(fixturedef: pytest.FixtureDef[object], request: pytest.FixtureRequest) -> Generator[None, object, object]:
+def pytest_fixture_setup(fixturedef: pytest.FixtureDef[object]) -> Generator[None, object, object]:
     """Notes that a fixture of a wider scope may leave clients open on purpose."""
     if fixturedef.scope != "function" and SHARED & set(fixturedef.argnames) and fixturedef.argname not in SHARED:
         watch().sets_up_others = True

@@ -80,7 +80,7 @@ class Timeout:
         signal.pthread_kill(threading.main_thread().ident or 0, SIGNAL)
         return self._raised.wait(GRACE_S)
 
-    def _on_signal(self, number: int, frame: FrameType | None) -> None:
+    def _on_signal(self, _number: int, _frame: FrameType | None) -> None:
         __tracebackhide__ = True
         self._raised.set()
         if self._test.is_in_phase and not self._ended.is_set():

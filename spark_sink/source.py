@@ -75,7 +75,7 @@ class OdradekDataSource(DataSource):
             raise ValueError("Save mode Overwrite not allowed for Kafka. Allowed save modes are Append and ErrorIfExists (default).")
         return BatchWriter(sink_options(self.options, schema))
 
-    def streamWriter(self, schema: StructType, overwrite: bool) -> DataSourceStreamWriter:  # noqa: N802
+    def streamWriter(self, schema: StructType, overwrite: bool) -> DataSourceStreamWriter:  # noqa: ARG002, N802
         """Returns a writer that appends the rows of each batch, in output mode complete too. Raises ValueError, KafkaCondition."""
         return stream_writer(sink_options(self.options, schema), schema.names)
 

@@ -92,7 +92,7 @@ def _request(host: str, port: int, api_key: int, api_version: int, body: bytes, 
         raise Unhealthy(f"{label}{host}:{port} does not answer: {error}") from None
 
 
-def _line_with_any_certificate(address: Address, client_id: str, timeout_s: float) -> Line:
+def _line_with_any_certificate(address: Address, _client_id: str, timeout_s: float) -> Line:
     """Returns a line after a TLS handshake in which the certificate is not verified. Raises OSError."""
     import ssl
 

@@ -32,7 +32,7 @@ FILES = ("FILE", "DIR", "DIR|FILE|PATTERN")
 Completer = Callable[..., Iterable[str]]
 
 
-def run(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
+def run(options: argparse.Namespace, _environ: Mapping[str, str]) -> int:
     """Prints the script for a shell. Returns 2 if argcomplete is not installed."""
     try:
         from argcomplete.shell_integration import shellcode

@@ -80,11 +80,11 @@ def _check_corrupt(options: Options, apis: list[Api]) -> None:
             raise InvalidControl(name, f"cannot be combined with corrupt={options['corrupt']}; add a second fault")
 
 
-def _hang(options: Options, apis: list[Api], faults: Faults) -> Act | None:
+def _hang(options: Options, _apis: list[Api], _faults: Faults) -> Act | None:
     return Hang(options.get("hang_ms")) if "hang" in options else None
 
 
-def _corrupt(options: Options, apis: list[Api], faults: Faults) -> Act | None:
+def _corrupt(options: Options, _apis: list[Api], faults: Faults) -> Act | None:
     kind = options.get("corrupt")
     if kind in FRAME_KINDS:
         return CorruptFrame(kind)
@@ -99,17 +99,17 @@ def _respond(options: Options, apis: list[Api], faults: Faults) -> Act | None:
     return Respond(checked(options["respond"], apis[0].response), faults.elements)
 
 
-def _delay(options: Options, apis: list[Api], faults: Faults) -> Act | None:
+def _delay(options: Options, _apis: list[Api], faults: Faults) -> Act | None:
     if "delay_ms" in options or "jitter_ms" in options:
         return Delay(options.get("delay_ms", 0), options.get("jitter_ms", 0), faults.cluster.random)
     return None
 
 
-def _throttle(options: Options, apis: list[Api], faults: Faults) -> Act | None:
+def _throttle(options: Options, _apis: list[Api], _faults: Faults) -> Act | None:
     return Throttle(options["throttle_ms"]) if "throttle_ms" in options else None
 
 
-def _drop(options: Options, apis: list[Api], faults: Faults) -> Act | None:
+def _drop(options: Options, _apis: list[Api], _faults: Faults) -> Act | None:
     if "drop" not in options:
         return None
     if "cut_at_bytes" in options:
@@ -117,13 +117,13 @@ def _drop(options: Options, apis: list[Api], faults: Faults) -> Act | None:
     return Drop(options.get("stage", "before"), options.get("close"))
 
 
-def _trickle(options: Options, apis: list[Api], faults: Faults) -> Act | None:
+def _trickle(options: Options, _apis: list[Api], _faults: Faults) -> Act | None:
     if "bytes_per_s" in options or "chunk_bytes" in options:
         return Trickle(options.get("bytes_per_s"), options.get("chunk_bytes", CHUNK_BYTES))
     return None
 
 
-def _error(options: Options, apis: list[Api], faults: Faults) -> Act | None:
+def _error(options: Options, _apis: list[Api], faults: Faults) -> Act | None:
     if "error" not in options:
         return None
     name = options["error"]

@@ -41,11 +41,11 @@ class Act:
     fault_number = 0
     """The number of the fault that the act belongs to."""
 
-    def serve(self, asked: Asked, request: Message, fault: Fault, rest: Serve) -> Answering:
+    def serve(self, _asked: Asked, request: Message, _fault: Fault, rest: Serve) -> Answering:
         """Returns the response to `request`, which `rest` computes."""
         return (yield from rest(request))
 
-    def deliver(self, asked: Asked, parts: list[Buffer], rest: Deliver) -> Delivering:
+    def deliver(self, _asked: Asked, parts: list[Buffer], rest: Deliver) -> Delivering:
         """Writes the response by `rest`. `parts` is empty if there is no response."""
         yield from rest(parts)
 

@@ -73,7 +73,7 @@ class CorruptFrame(Act):
     def __init__(self, kind: str) -> None:
         self._kind = kind
 
-    def deliver(self, asked: Asked, parts: list[Buffer], rest: Deliver) -> Delivering:
+    def deliver(self, _asked: Asked, parts: list[Buffer], rest: Deliver) -> Delivering:
         frame = bytearray(b"".join(parts))
         if frame and self._kind == "length":
             frame[0] ^= _SIGN_BIT

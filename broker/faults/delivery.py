@@ -33,7 +33,7 @@ class Throttle(Act):
     def __init__(self, throttle_ms: int) -> None:
         self._throttle_ms = throttle_ms
 
-    def serve(self, asked: Asked, request: Message, fault: Fault, rest: Serve) -> Answering:
+    def serve(self, _asked: Asked, request: Message, _fault: Fault, rest: Serve) -> Answering:
         response = yield from rest(request)
         if response is not None and any(spec.name == "throttle_time_ms" for spec in specs(type(response))):
             response.throttle_time_ms = self._throttle_ms  # type: ignore[attr-defined]
@@ -73,12 +73,12 @@ class Drop(Act):
         self._stage = stage
         self._close = close
 
-    def serve(self, asked: Asked, request: Message, fault: Fault, rest: Serve) -> Answering:
+    def serve(self, _asked: Asked, request: Message, _fault: Fault, rest: Serve) -> Answering:
         if self._stage == "after":
             yield from rest(request)
         return None
 
-    def deliver(self, asked: Asked, parts: list[Buffer], rest: Deliver) -> Delivering:
+    def deliver(self, asked: Asked, _parts: list[Buffer], _rest: Deliver) -> Delivering:
         if self._close is not None:
             raise CloseConnection("a fault dropped the response", reset=self._close == "rst")
         while getattr(asked.request, "acks", None) != 0:
@@ -92,7 +92,7 @@ class Cut(Act):
         self._cut_at_bytes = cut_at_bytes
         self._close = close
 
-    def deliver(self, asked: Asked, parts: list[Buffer], rest: Deliver) -> Delivering:
+    def deliver(self, _asked: Asked, parts: list[Buffer], rest: Deliver) -> Delivering:
         yield from rest([b"".join(parts)[: self._cut_at_bytes]])
         raise CloseConnection(f"a fault cut the response at {self._cut_at_bytes} bytes", reset=self._close == "rst")
 

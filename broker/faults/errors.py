@@ -52,12 +52,12 @@ class Error(Act):
             response = yield from rest(_at_once(request))
             return None if response is None else self._overlaid(readable(response, asked.header.version), criteria)
         template = failure(asked.header.api, request, self._code, self._message)
-        response = yield from self._served(asked, request, criteria, template, rest)
+        response = yield from self._served(request, criteria, template, rest)
         if getattr(request, "acks", None) == 0:
             raise CloseConnection(f"Produce with acks=0 failed with {self._code.name}")
         return response
 
-    def _served(self, asked: Asked, request: Message, criteria: Criteria, template: Message, rest: Serve) -> Answering:
+    def _served(self, request: Message, criteria: Criteria, template: Message, rest: Serve) -> Answering:
         """Serves what does not fail, or everything in the stage "after", and returns its response with the error entries."""
         left = self._elements.select(request, lambda element: not criteria.selects(element)) if criteria.selects_elements else None
         if self._stage == "after":

@@ -50,7 +50,7 @@ def _fault(options: Options, apis: list[Api], faults: Faults, text: str, criteri
     return Fault(faults.next_number(), text, criteria, schedule, acts, faults.cluster.random)
 
 
-def _refusal(options: Options, apis: list[Api], faults: Faults, text: str, criteria: Criteria, schedule: Schedule) -> Fault:
+def _refusal(options: Options, _apis: list[Api], faults: Faults, text: str, criteria: Criteria, schedule: Schedule) -> Fault:
     mode = "refused" if options["refuse"] is True else options["refuse"]
     if mode not in MODES:
         raise unknown("refuse", "mode", mode, MODES)

@@ -36,7 +36,7 @@ class Refusal(Fault):
         self._reset = reset
         self._silent: set[int] = set()
 
-    def takes(self, asked: Asked, request: Message, elements: Elements) -> Mismatch | None:
+    def takes(self, asked: Asked, _request: Message, _elements: Elements) -> Mismatch | None:
         """Returns None if the request came on a connection that is never answered."""
         if asked.channel.client.connection_id not in self._silent:
             return Mismatch(CONNECTION)

@@ -87,10 +87,10 @@ def _offset_position(request: FetchRequest, context: Context) -> int | None:
     """Returns the position of the offset in the frame of a request, which is found by decoding changed copies; None if it is not found."""
     frame, offset = bytes(context.frame), _INT64.pack(request.topics[0].partitions[0].fetch_offset)
     candidates = (found.start() for found in re.compile(b"(?=" + re.escape(offset) + b")").finditer(frame, CLIENT_ID_POSITION))
-    return next((position for position in islice(candidates, MAX_CANDIDATES) if _is_offset(position, frame, request, context)), None)
+    return next((position for position in islice(candidates, MAX_CANDIDATES) if _is_offset(position, frame, request)), None)
 
 
-def _is_offset(position: int, frame: bytes, request: FetchRequest, context: Context) -> bool:
+def _is_offset(position: int, frame: bytes, request: FetchRequest) -> bool:
     """Returns whether changing the number at `position` changes the offset of the decoded request, and nothing else."""
     changed, offset = bytearray(frame), request.topics[0].partitions[0].fetch_offset ^ 1
     _INT64.pack_into(changed, position, offset)
@@ -124,7 +124,7 @@ class FetchShortcut:
                 return template
         return None
 
-    def answer(self, data: memoryview, position: int, size: int, owns_buffer: bool) -> list[Buffer] | Waiting | None:
+    def answer(self, data: memoryview, position: int, size: int, _owns_buffer: bool) -> list[Buffer] | Waiting | None:
         """Returns the parts of the response to the request of `size` bytes at `position`, or a generator if the response has to wait.
 
         Returns None if the request has to be decoded.

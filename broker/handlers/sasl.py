@@ -10,13 +10,13 @@ from ..api.registry import handles
 
 
 @handles(SASL_HANDSHAKE)
-def sasl_handshake(request: SaslHandshakeRequest, context: Context) -> SaslHandshakeResponse:
+def sasl_handshake(_request: SaslHandshakeRequest, _context: Context) -> SaslHandshakeResponse:
     """Always returns ILLEGAL_SASL_STATE. The connection stays open."""
     return SaslHandshakeResponse(error_code=ErrorCode.ILLEGAL_SASL_STATE, mechanisms=[])
 
 
 @handles(SASL_AUTHENTICATE)
-def sasl_authenticate(request: SaslAuthenticateRequest, context: Context) -> SaslAuthenticateResponse:
+def sasl_authenticate(_request: SaslAuthenticateRequest, _context: Context) -> SaslAuthenticateResponse:
     """Always returns ILLEGAL_SASL_STATE. The connection stays open."""
     message = "SaslAuthenticate request received after successful authentication"
     return SaslAuthenticateResponse(error_code=ErrorCode.ILLEGAL_SASL_STATE, error_message=message, auth_bytes=b"")

@@ -128,7 +128,7 @@ def write_state(request: WriteShareGroupStateRequest, context: Context) -> Gener
 def delete_state(request: DeleteShareGroupStateRequest, context: Context) -> Generator[Wait, None, DeleteShareGroupStateResponse]:
     """Removes states."""
 
-    def serve(key: SharePartitionKey, wanted: delete_share_group_state.PartitionData) -> dict[str, Any]:
+    def serve(key: SharePartitionKey, _wanted: delete_share_group_state.PartitionData) -> dict[str, Any]:
         context.cluster.share_states.delete(*key)
         return {}
 
@@ -144,7 +144,7 @@ def read_state_summary(
 ) -> Generator[Wait, None, ReadShareGroupStateSummaryResponse]:
     """Returns the epochs and offsets of states."""
 
-    def serve(key: SharePartitionKey, wanted: read_share_group_state.PartitionData) -> dict[str, Any]:
+    def serve(key: SharePartitionKey, _wanted: read_share_group_state.PartitionData) -> dict[str, Any]:
         return (context.cluster.share_states.summary(*key) or UNINITIALIZED)._asdict()
 
     served = yield from _serve(request.group_id, request.topics, context, serve, read_share_group_state_summary.PartitionResult)

@@ -105,7 +105,7 @@ class ClientProtocol(asyncio.BufferedProtocol):
         reason = "the TLS handshake failed" if self._failed_handshake else str(error or "the node is stopped")
         self.abort(reason)
 
-    def get_buffer(self, sizehint: int) -> memoryview:
+    def get_buffer(self, _sizehint: int) -> memoryview:
         return self.connection.buffer()
 
     def buffer_updated(self, nbytes: int) -> None:

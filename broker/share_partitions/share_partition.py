@@ -242,7 +242,7 @@ class SharePartition:
         changes = Changes(self.window, self._settings().delivery_count_limit)
         for index, run in self._acquired_runs(lambda claim: claim.deadline_ms <= now_ms):
             changes.end(index, *run, self._state_of(run))
-        self.alarm_ms = min((run[2].deadline_ms for _, run in self._acquired_runs(lambda claim: True)), default=None)
+        self.alarm_ms = min((run[2].deadline_ms for _, run in self._acquired_runs(lambda _claim: True)), default=None)
         if not changes:
             return False
         with suppress(KafkaError):

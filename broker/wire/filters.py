@@ -120,7 +120,7 @@ def parsed(text: str) -> Filter:
     """Returns a function that tells whether an entry is selected. An empty text selects all. Raises InvalidControl, and marks the word."""
     if len(text) > MAX_CHARACTERS:
         raise InvalidControl("filter", f"longer than {MAX_CHARACTERS} characters")
-    return _Parser(text).parsed() if text.strip() else lambda entry: True
+    return _Parser(text).parsed() if text.strip() else lambda _entry: True
 
 
 class _Parser:

@@ -95,7 +95,7 @@ class ScramClient:
         """Returns client-first, then client-final, then None. Raises LoginFailed."""
         return self._step(challenge.decode("utf-8", "replace"))
 
-    def _first(self, challenge: str) -> bytes:
+    def _first(self, _challenge: str) -> bytes:
         self._step = self._final
         return f"n,,{self._bare}".encode()
 

@@ -78,7 +78,7 @@ class Boolean(Shape):
             raise self.refuse(place, text)
         return _BOOLEANS[text.lower()]
 
-    def schema(self, definitions: dict[str, Schema]) -> Schema:
+    def schema(self, _definitions: dict[str, Schema]) -> Schema:
         return {"type": "boolean"}
 
 
@@ -100,7 +100,7 @@ class Integer(Shape):
             raise self.refuse(place, text)
         return self.of_json(place, int(text))
 
-    def schema(self, definitions: dict[str, Schema]) -> Schema:
+    def schema(self, _definitions: dict[str, Schema]) -> Schema:
         return {"type": "integer", "format": "int64", "minimum": -INT64, "maximum": INT64 - 1}
 
 
@@ -120,7 +120,7 @@ class Number(Shape):
             raise self.refuse(place, text)
         return self.of_json(place, float(text))
 
-    def schema(self, definitions: dict[str, Schema]) -> Schema:
+    def schema(self, _definitions: dict[str, Schema]) -> Schema:
         return {"type": "number"}
 
 
@@ -135,10 +135,10 @@ class Text(Shape):
             raise self.refuse(place, value)
         return self.of_text(place, value)
 
-    def of_text(self, place: str, text: str) -> Any:
+    def of_text(self, _place: str, text: str) -> Any:
         return text
 
-    def schema(self, definitions: dict[str, Schema]) -> Schema:
+    def schema(self, _definitions: dict[str, Schema]) -> Schema:
         return {"type": "string"}
 
 
@@ -158,7 +158,7 @@ class Bytes(Text):
         except (NotBase64, ValueError) as error:
             raise InvalidControl.at(place, f"invalid base64: {error}") from None
 
-    def of_text(self, place: str, text: str) -> bytes:
+    def of_text(self, _place: str, text: str) -> bytes:
         return text.encode()
 
     def schema(self, definitions: dict[str, Schema]) -> Schema:
@@ -194,7 +194,7 @@ class Moment(Text):
         except ValueError:
             raise self.refuse(place, text) from None
 
-    def schema(self, definitions: dict[str, Schema]) -> Schema:
+    def schema(self, _definitions: dict[str, Schema]) -> Schema:
         return {"type": "string", "format": "date-time"}
 
 
@@ -249,7 +249,7 @@ class Choice(Shape):
         near = get_close_matches(text[:_SHOWN_CHARACTERS], self._values, 1)
         raise InvalidControl.at(place, f"there is no {shown(text)}; did you mean {near[0]!r}?") if near else self.refuse(place, text)
 
-    def schema(self, definitions: dict[str, Schema]) -> Schema:
+    def schema(self, _definitions: dict[str, Schema]) -> Schema:
         return {"enum": self.values}
 
 
@@ -259,7 +259,7 @@ class Anything(Shape):
     name = "a JSON value"
     json_types = frozenset({"null", "boolean", "number", "string", "array", "object"})
 
-    def of_json(self, place: str, value: Any) -> Any:
+    def of_json(self, _place: str, value: Any) -> Any:
         return value
 
     def of_text(self, place: str, text: str) -> Any:
@@ -268,7 +268,7 @@ class Anything(Shape):
         except InvalidControl:
             return Text().of_text(place, text)
 
-    def schema(self, definitions: dict[str, Schema]) -> Schema:
+    def schema(self, _definitions: dict[str, Schema]) -> Schema:
         return {}
 
 

@@ -20,7 +20,7 @@ class Null(Shape):
         if value is not None:
             raise self.refuse(place, value)
 
-    def schema(self, definitions: dict[str, Schema]) -> Schema:
+    def schema(self, _definitions: dict[str, Schema]) -> Schema:
         return {"type": "null"}
 
 

@@ -218,7 +218,7 @@ class ShareGroup:
         member_id = member.member_id
         self._timers.set(("session", self.group_id, member_id), timeout_ms, self.timer_action("session", member_id))
 
-    def timer_action(self, kind: str, member_id: str) -> Callable[[], None]:
+    def timer_action(self, _kind: str, member_id: str) -> Callable[[], None]:
         """Returns the action of the timer (kind, group, member). The only kind is "session"."""
         return partial(self._expire, member_id)
 
@@ -312,10 +312,10 @@ class ShareGroup:
 
     # Committed offsets, which share groups do not have
 
-    def check_commit(self, member_id: str, epoch: int, slots: Iterable[Slot], supports_member_epochs: bool) -> ErrorCode:
+    def check_commit(self, member_id: str, epoch: int, slots: Iterable[Slot], supports_member_epochs: bool) -> ErrorCode:  # noqa: ARG002
         return ErrorCode.GROUP_ID_NOT_FOUND
 
-    def check_fetch(self, member_id: str | None, epoch: int) -> ErrorCode:
+    def check_fetch(self, _member_id: str | None, _epoch: int) -> ErrorCode:
         """Returns NONE, because no offset is found then, which is not an error."""
         return ErrorCode.NONE
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from ..exchange import Exchange
 from .finding import Finding, densest, shown, span_s
-from .history import Client, History, received_ms
+from .history import History, received_ms
 
 MANY, MANY_FAILED, WITHIN_MS = 20, 10, 10_000.0
 MANY_PER_CONNECTION = 4
@@ -26,10 +26,10 @@ def metadata_storms(history: History) -> Iterable[Finding]:
         if len(storm) >= MANY_PER_CONNECTION * len({exchange.connection for exchange in storm}):
             advice, settings = _advice(storm)
             problem = f"{len(storm)} Metadata requests within {span_s(received_ms(storm[0]), received_ms(storm[-1]))}"
-            yield Finding("metadata storm", str(client), problem + _errors(storm, client), advice, settings, shown(storm))
+            yield Finding("metadata storm", str(client), problem + _errors(storm), advice, settings, shown(storm))
 
 
-def _errors(storm: Sequence[Exchange], client: Client) -> str:
+def _errors(storm: Sequence[Exchange]) -> str:
     found = dict.fromkeys(error for exchange in storm for error in exchange.errors)
     topics = dict.fromkeys(topic for exchange in storm if exchange.errors for topic in exchange.topics)
     return f", answered with {', '.join(found)} for {', '.join(topics) or 'all topics'}" if found else ""
