@@ -56,7 +56,7 @@ SHARE_GROUP = Record(
         "is_dead": PLAIN,
         "_is_settled": PLAIN,
     },
-    apart=("settings", "_timers", "_cluster", "_remove_member"),
+    apart=("timers", "settings", "cluster", "_remove_member"),
 )
 
 # Classes without state of their own.

@@ -44,9 +44,9 @@ def join(group: ConsumerGroup, join: Join, topics: Mapping[str, Topic]) -> JoinR
     )
     owned = slots_of(subscription.owned_partitions, topics)
     group.subscribe(member, heartbeat, ClassicProtocols(join.session_timeout_ms, join.protocols), owned)
-    group.timers.cancel("join", member)
+    group.member_timers.cancel("join", member)
     group.renew_session(member)
-    group.timers.set("sync", member, join.rebalance_timeout_ms)
+    group.member_timers.set("sync", member, join.rebalance_timeout_ms)
     return JoinResult(ErrorCode.NONE, member_id, member.epoch, CONSUMER_PROTOCOL_TYPE, join.protocols[0].name)
 
 
@@ -79,7 +79,7 @@ def sync(group: ConsumerGroup, sync: Sync, topics_by_id: Mapping[bytes, Topic]) 
     if group.assignment_epoch > member.epoch and member.state is not MemberState.UNREVOKED_PARTITIONS:
         _expect_join(group, member)
         raise KafkaError(ErrorCode.REBALANCE_IN_PROGRESS)
-    group.timers.cancel("sync", member)
+    group.member_timers.cancel("sync", member)
     group.renew_session(member)
     assignment = write_assignment(member.assigned, topics_by_id, consumer_protocol.version_of(protocol.metadata))
     return SyncResult(ErrorCode.NONE, sync.protocol_type, sync.protocol_name, assignment)
@@ -134,8 +134,8 @@ def _check_generation(member: ConsumerMember, generation_id: int) -> None:
 
 
 def _expect_join(group: ConsumerGroup, member: ConsumerMember) -> None:
-    if not group.timers.is_set("join", member):
-        group.timers.set("join", member, member.rebalance_timeout_ms)
+    if not group.member_timers.is_set("join", member):
+        group.member_timers.set("join", member, member.rebalance_timeout_ms)
 
 
 def _waits_for_others(group: ConsumerGroup, member: ConsumerMember) -> bool:

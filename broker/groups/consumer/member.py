@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from enum import IntEnum
+from operator import attrgetter
 from typing import NamedTuple
 
 from ....protocol.errors import ErrorCode, KafkaError
@@ -50,6 +51,9 @@ class MemberMetadata(NamedTuple):
     client_id: str
     client_host: str
     classic: ClassicProtocols | None
+
+
+_METADATA = attrgetter(*MemberMetadata._fields)
 
 
 class CurrentAssignment(NamedTuple):
@@ -111,32 +115,13 @@ class ConsumerMember:
 
     @property
     def metadata(self) -> MemberMetadata:
-        return MemberMetadata(
-            self.instance_id,
-            self.rack_id,
-            self.rebalance_timeout_ms,
-            self.topics,
-            self.regex,
-            self.assignor,
-            self.client_id,
-            self.client_host,
-            self.classic,
-        )
+        return MemberMetadata(*_METADATA(self))
 
     def update(self, heartbeat: Heartbeat, classic: ClassicProtocols | None = None) -> bool:
         """Applies the metadata of a heartbeat or a JoinGroup. Returns whether the metadata has changed."""
         before, after = self.metadata, self._updated_metadata(heartbeat, classic)
-        (
-            self.instance_id,
-            self.rack_id,
-            self.rebalance_timeout_ms,
-            self.topics,
-            self.regex,
-            self.assignor,
-            self.client_id,
-            self.client_host,
-            self.classic,
-        ) = after
+        for name, value in zip(MemberMetadata._fields, after, strict=True):
+            setattr(self, name, value)
         return before != after
 
     def would_change(self, heartbeat: Heartbeat) -> bool:

@@ -59,7 +59,7 @@ class HeartbeatStep:
             group.unwritten = self._unwritten
         if self._delay_ms:
             group.start_delay(self._delay_ms)
-        group.renew_session(self._heartbeat.member_id)
+        group.renew_session(group.members[self._heartbeat.member_id])
 
     # The member
 
@@ -69,8 +69,8 @@ class HeartbeatStep:
             member = group.find(heartbeat.member_id)
             self._check_epoch(member)
             return member
-        if len(group.members) >= (limit := group.settings.group_streams_max_size):
-            raise KafkaError(ErrorCode.GROUP_MAX_SIZE_REACHED, f"The streams group has reached its maximum capacity of {limit} members.")
+        if len(group.members) >= group.settings.group_streams_max_size:  # Kafka also refuses a member that joins again
+            raise group.full_error
         return group.members.get(heartbeat.member_id) or StreamsMember(heartbeat.member_id)
 
     def _check_epoch(self, member: StreamsMember) -> None:
