@@ -366,7 +366,7 @@ class ClusterState:
         from ..share_partitions.coordinator import ShareCoordinator
         from ..share_partitions.state_log import ShareStateLog
 
-        return ShareCoordinator(ShareStateLog(self))
+        return ShareCoordinator(self, ShareStateLog(self))
 
     def coordinator(self, key: str, topic_name: str) -> Partition | None:
         """Returns the partition whose leader coordinates a group or transactional id; None if the internal topic does not exist."""

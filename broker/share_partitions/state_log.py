@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from ...protocol.errors import ErrorCode, KafkaError
 from ...protocol.stored.coordinator_records import CoordinatorRecord
 from ..topics.names import SHARE_GROUP_STATE
 from ..topics.replication import NO_LEADER
-from ..topics.topic import Topic
 
 if TYPE_CHECKING:
     from ..cluster.state import ClusterState
-    from ..scheduling.timers import Timers
-    from ..settings.values import BrokerConfig
 
 
 class ShareStateLog:
@@ -22,21 +19,6 @@ class ShareStateLog:
 
     def __init__(self, cluster: ClusterState) -> None:
         self._cluster = cluster
-
-    @property
-    def timers(self) -> Timers:
-        """The timers of the cluster, with its clock."""
-        return self._cluster.timers
-
-    @property
-    def config(self) -> BrokerConfig:
-        """The broker settings."""
-        return self._cluster.config
-
-    @property
-    def topics_by_id(self) -> Mapping[bytes, Topic]:
-        """Topics by topic id (16 bytes)."""
-        return self._cluster.topics_by_id
 
     def append(self, key: str, records: Sequence[CoordinatorRecord]) -> tuple[int, int]:
         """Appends records to the partition that belongs to the key, and returns its index and the offset of the first record.

@@ -44,7 +44,7 @@ from ..heartbeat_group import CommittingGroup, Journal
 from ..settings import GroupSettings
 from ..states import ConsumerGroupState
 from .assignors import ASSIGNORS, Slot, Subscriber
-from .heartbeat import LEAVE_EPOCH, LEAVE_STATIC_EPOCH, Heartbeat, HeartbeatResult
+from .heartbeat import LEAVE_EPOCH, LEAVE_STATIC_EPOCH, ConsumerHeartbeat, ConsumerHeartbeatResult
 from .member import ClassicProtocols, ConsumerMember
 from .member_timers import MemberTimers
 from .reconciliation import PartitionOwners, Reconciliation
@@ -125,7 +125,7 @@ class ConsumerGroup(CommittingGroup[ConsumerMember]):
 
     # Heartbeats
 
-    def heartbeat(self, heartbeat: Heartbeat) -> HeartbeatResult:
+    def heartbeat(self, heartbeat: ConsumerHeartbeat) -> ConsumerHeartbeatResult:
         """Handles the heartbeat of a member that joins, continues or leaves. Raises KafkaError."""
         if heartbeat.epoch in (LEAVE_EPOCH, LEAVE_STATIC_EPOCH):
             return self._leave(heartbeat)
@@ -138,7 +138,7 @@ class ConsumerGroup(CommittingGroup[ConsumerMember]):
         before = self.subscribe(member, heartbeat, None, heartbeat.owned)
         return self._result(member, changed=heartbeat.is_full or before != member.assigned)
 
-    def only_renews_session(self, heartbeat: Heartbeat) -> bool:
+    def only_renews_session(self, heartbeat: ConsumerHeartbeat) -> bool:
         """Returns whether a heartbeat can change nothing but the session, so that `renew_by_heartbeat` may serve it."""
         member = self.members.get(heartbeat.member_id)
         return (
@@ -150,14 +150,14 @@ class ConsumerGroup(CommittingGroup[ConsumerMember]):
             and not member.would_change(heartbeat)
         )
 
-    def renew_by_heartbeat(self, heartbeat: Heartbeat) -> HeartbeatResult:
+    def renew_by_heartbeat(self, heartbeat: ConsumerHeartbeat) -> ConsumerHeartbeatResult:
         """Does the same as `heartbeat`, if `only_renews_session`, without the cost of a full step. Raises KafkaError."""
         return self._result(self.find(heartbeat.member_id, heartbeat.instance_id), changed=heartbeat.is_full)
 
-    def _result(self, member: ConsumerMember, *, changed: bool) -> HeartbeatResult:
+    def _result(self, member: ConsumerMember, *, changed: bool) -> ConsumerHeartbeatResult:
         self.renew_session(member)
         interval_ms = self.setting("consumer.heartbeat.interval.ms", self.settings.group_consumer_heartbeat_interval_ms)
-        return HeartbeatResult(member.member_id, member.epoch, interval_ms, frozenset(member.assigned) if changed else None)
+        return ConsumerHeartbeatResult(member.member_id, member.epoch, interval_ms, frozenset(member.assigned) if changed else None)
 
     # Members
 
@@ -166,7 +166,7 @@ class ConsumerGroup(CommittingGroup[ConsumerMember]):
         identity = uuid.UUID(int=self._random.getrandbits(128), version=4).bytes
         return urlsafe_b64encode(identity).decode().rstrip("=")
 
-    def _joining_member(self, heartbeat: Heartbeat) -> ConsumerMember:
+    def _joining_member(self, heartbeat: ConsumerHeartbeat) -> ConsumerMember:
         """Returns a new member, the existing one if it joins again, or the successor of a static one that has left temporarily."""
         if heartbeat.instance_id is None or heartbeat.instance_id not in self.static_ids:
             return self.members.get(heartbeat.member_id) or ConsumerMember(heartbeat.member_id)
@@ -179,7 +179,7 @@ class ConsumerGroup(CommittingGroup[ConsumerMember]):
             )
         return present.successor(heartbeat.member_id)
 
-    def _known_member(self, heartbeat: Heartbeat) -> ConsumerMember:
+    def _known_member(self, heartbeat: ConsumerHeartbeat) -> ConsumerMember:
         member = self.find(heartbeat.member_id, heartbeat.instance_id)
         member.check_epoch(heartbeat)
         return member
@@ -202,7 +202,7 @@ class ConsumerGroup(CommittingGroup[ConsumerMember]):
         return self.members[known_id]
 
     def subscribe(
-        self, member: ConsumerMember, heartbeat: Heartbeat, classic: ClassicProtocols | None, owned: frozenset[Slot] | None
+        self, member: ConsumerMember, heartbeat: ConsumerHeartbeat, classic: ClassicProtocols | None, owned: frozenset[Slot] | None
     ) -> dict[Slot, int]:
         """Stores a member's metadata, computes a new target if one is due, and moves the member towards its target.
 
@@ -247,7 +247,7 @@ class ConsumerGroup(CommittingGroup[ConsumerMember]):
         self.journal.touch(RecordType.CURRENT_MEMBER_ASSIGNMENT, member.member_id)
         self.announce(f"member {member.member_id} joins")
 
-    def _leave(self, heartbeat: Heartbeat) -> HeartbeatResult:
+    def _leave(self, heartbeat: ConsumerHeartbeat) -> ConsumerHeartbeatResult:
         member = self.find(heartbeat.member_id, heartbeat.instance_id)
         if heartbeat.epoch == LEAVE_EPOCH:
             self.announce(f"member {member.member_id} leaves")
@@ -259,7 +259,7 @@ class ConsumerGroup(CommittingGroup[ConsumerMember]):
             self.owners.release(revoked)
             self.member_timers.cancel("revocation", member)
             self.journal.touch(RecordType.CURRENT_MEMBER_ASSIGNMENT, member.member_id)
-        return HeartbeatResult(member.member_id, heartbeat.epoch)
+        return ConsumerHeartbeatResult(member.member_id, heartbeat.epoch)
 
     def remove(self, members: Iterable[ConsumerMember]) -> None:
         """Removes members and begins a new epoch."""

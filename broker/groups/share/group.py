@@ -35,8 +35,8 @@ from ..heartbeat_group import HeartbeatGroup, Journal
 from ..settings import GroupSettings
 from ..states import ShareGroupState
 from .assignor import NO_PARTITIONS, Assignment, Subscriber, simple
-from .heartbeat import LEAVE_EPOCH, Heartbeat, HeartbeatResult
-from .initialization import NO_INDEXES, Initialization, TopicPartitions
+from .heartbeat import LEAVE_EPOCH, ShareHeartbeat, ShareHeartbeatResult
+from .initialization import NO_INDEXES, Initialization, TopicInitialization
 from .member import ShareMember
 from .subscriptions import Subscriptions
 
@@ -104,13 +104,13 @@ class ShareGroup(HeartbeatGroup[ShareMember]):
 
     # Heartbeats
 
-    def heartbeat(self, heartbeat: Heartbeat) -> HeartbeatResult:
+    def heartbeat(self, heartbeat: ShareHeartbeat) -> ShareHeartbeatResult:
         """Handles the heartbeat of a member that joins, continues or leaves. Raises KafkaError."""
         if heartbeat.epoch == LEAVE_EPOCH:
             member = self.find(heartbeat.member_id)
             self.announce(f"member {member.member_id} leaves")
             self._remove_member(self, member)
-            return HeartbeatResult(member.member_id, LEAVE_EPOCH)
+            return ShareHeartbeatResult(member.member_id, LEAVE_EPOCH)
         self.check_room(heartbeat.member_id)
         member = self._joining_member(heartbeat.member_id) if heartbeat.epoch == 0 else self.find(heartbeat.member_id)
         member.check_epoch(heartbeat.epoch)
@@ -118,10 +118,10 @@ class ShareGroup(HeartbeatGroup[ShareMember]):
         begun = self._update(member, heartbeat)
         self._assign_if_due()
         self._reconcile(member, subscription_changed=begun)
-        self._is_settled = not (self._has_unassigned or self.initialization.initializing or self.uninitialized())
+        self._is_settled = not (self._has_unassigned or self.initialization.initializing or self.uninitialized_partitions())
         return self._result(member, changed=heartbeat.is_full or before != member.assigned)
 
-    def only_renews_session(self, heartbeat: Heartbeat) -> bool:
+    def only_renews_session(self, heartbeat: ShareHeartbeat) -> bool:
         """Returns whether a heartbeat can change nothing but the session, so that `renew_by_heartbeat` may serve it."""
         member = self.members.get(heartbeat.member_id)
         return (
@@ -132,14 +132,14 @@ class ShareGroup(HeartbeatGroup[ShareMember]):
             and not member.would_change(heartbeat)
         )
 
-    def renew_by_heartbeat(self, heartbeat: Heartbeat) -> HeartbeatResult:
+    def renew_by_heartbeat(self, heartbeat: ShareHeartbeat) -> ShareHeartbeatResult:
         """Does the same as `heartbeat`, if `only_renews_session`, without the cost of a full step."""
         return self._result(self.members[heartbeat.member_id], changed=heartbeat.is_full)
 
-    def _result(self, member: ShareMember, *, changed: bool) -> HeartbeatResult:
+    def _result(self, member: ShareMember, *, changed: bool) -> ShareHeartbeatResult:
         self.renew_session(member)
         interval_ms = self.setting("share.heartbeat.interval.ms", self.settings.group_share_heartbeat_interval_ms)
-        return HeartbeatResult(member.member_id, member.epoch, interval_ms, member.assigned if changed else None)
+        return ShareHeartbeatResult(member.member_id, member.epoch, interval_ms, member.assigned if changed else None)
 
     # Members
 
@@ -152,7 +152,7 @@ class ShareGroup(HeartbeatGroup[ShareMember]):
             self.announce(f"member {member_id} joins")
         return member
 
-    def _update(self, member: ShareMember, heartbeat: Heartbeat) -> bool:
+    def _update(self, member: ShareMember, heartbeat: ShareHeartbeat) -> bool:
         """Stores a member's metadata. Returns whether a new epoch has begun."""
         begins = self.assignment_epoch >= self.epoch and self._has_unassigned
         topics = member.topics
@@ -259,14 +259,14 @@ class ShareGroup(HeartbeatGroup[ShareMember]):
 
     # Share partitions
 
-    def uninitialized(self) -> dict[bytes, TopicPartitions]:
+    def uninitialized_partitions(self) -> dict[bytes, TopicInitialization]:
         """Returns the partitions of subscribed topics whose initialization has to begin or to be repeated."""
         topics = self.cluster.topics
         subscribed = [topics[name] for name in sorted(self.subscriptions.names & topics.keys())]
         retry_ms = max(MIN_RETRY_MS, self.settings.group_share_initialize_retry_interval_ms)
         return self.initialization.missing(subscribed, self.timers.now_ms, retry_ms)
 
-    def begin_initialization(self, partitions: Mapping[bytes, TopicPartitions]) -> None:
+    def begin_initialization(self, partitions: Mapping[bytes, TopicInitialization]) -> None:
         self.initialization.begin(partitions)
         self.partitions_changed()
 

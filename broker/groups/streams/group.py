@@ -110,7 +110,7 @@ class StreamsGroup(CommittingGroup[StreamsMember]):
     def begin_epoch_for_all(self, epoch: int) -> None:
         """Moves the group and its members to a higher epoch, which fences the members until they join again."""
         self.group_epoch, self.target_epoch = self.group_epoch._replace(number=epoch), self.target_epoch._replace(number=epoch)
-        self.members = {name: member.fenced(epoch) for name, member in self.members.items()}
+        self.members = {name: member.as_fenced(epoch) for name, member in self.members.items()}
 
     def subscribes_to(self, topic: str) -> bool:
         return topic in self.readers and not self.is_empty
@@ -227,15 +227,15 @@ class StreamsGroup(CommittingGroup[StreamsMember]):
     def _check_commit(self, member: StreamsMember, epoch: int, slots: Iterable[Slot], supports_member_epochs: bool) -> ErrorCode:
         if not supports_member_epochs:
             return ErrorCode.UNSUPPORTED_VERSION
-        if epoch < member.epoch and self._owned_all(member, epoch, slots):
+        if epoch < member.epoch and self._has_owned_all(member, epoch, slots):
             return ErrorCode.NONE
         return member.check_fetch(epoch)
 
-    def _owned_all(self, member: StreamsMember, epoch: int, slots: Iterable[Slot]) -> bool:
+    def _has_owned_all(self, member: StreamsMember, epoch: int, slots: Iterable[Slot]) -> bool:
         topics = self.cluster.topics_by_id
         for topic_id, index in slots:
             reader = self.readers.get(topics[topic_id].name) if topic_id in topics else None
-            since = None if reader is None else member.owned_since((reader, index))
+            since = None if reader is None else member.epoch_of((reader, index))
             if since is None or since > epoch:
                 return False
         return True
