@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 from ...protocol.errors import ErrorCode, KafkaError
 from ...protocol.stored.coordinator_records import RecordType
 from ..scheduling.timers import Timers
-from ..topics.topic import Topic
+from ..topics.partition import Topic
 from . import log
 from .cluster_view import ClusterView
 from .consumer.assignors import Slot

@@ -37,14 +37,14 @@ from ...protocol.messages.write_txn_markers import (
     WriteTxnMarkersResponse,
 )
 from ...storage.producers import StaleCoordinatorEpoch, StaleProducerEpoch
-from ..api.context import Context
-from ..api.lookup import find_led_partition, find_topic
+from ..api.context import Context, find_led_partition, find_topic
 from ..api.registry import handles
 from ..kafka_quirks.re2 import InvalidRegularExpression, Regex
 from ..scheduling.slices import Slices, chunks, in_slices
 from ..scheduling.waiting import NEXT_TURN, Wait
 from ..security.acls import Operation, ResourceType
-from ..topics.names import TRANSACTION_STATE, illegal_name
+from ..topics.names import TRANSACTION_STATE
+from ..topics.topics import illegal_name
 from ..transactions.transaction import NO_PRODUCER_EPOCH, Marker, Producer, TransactionState
 from .transactions import check_coordinator
 

@@ -21,8 +21,7 @@ from ...protocol.messages.offset_fetch import (
     OffsetFetchResponseTopic,
 )
 from ...protocol.schema import ZERO_UUID
-from ..api.context import Context
-from ..api.lookup import find_partitions
+from ..api.context import Context, find_partitions
 from ..scheduling.slices import Slices
 from ..scheduling.waiting import NEXT_TURN, Wait
 from ..security.acls import Operation, ResourceType
@@ -76,7 +75,7 @@ def _fetch(group_id: str, topic: str, index: int, error: ErrorCode, context: Con
         pass
     elif not context.may(Operation.DESCRIBE, ResourceType.TOPIC, topic):
         error = ErrorCode.TOPIC_AUTHORIZATION_FAILED
-    elif context.cluster.find_partition(topic, index) is None:
+    elif context.cluster.topics.find_partition(topic, index) is None:
         error = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     elif context.cluster.zookeeper is not None:
         offset = context.cluster.zookeeper.committed(group_id, topic, index)
