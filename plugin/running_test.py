@@ -91,7 +91,7 @@ class RunningTest:
         """Returns the lines about files that a function writes, none if no files are wanted."""
         try:
             return [] if self._artifacts is None else write(self._artifacts)
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001  (a report must not hide the failure of the test)
             return [f"(the files of --kafka-artifacts cannot be written: {error!r})"]
 
     def _added(self, watched: Watched) -> None:

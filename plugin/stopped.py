@@ -28,7 +28,7 @@ def warn_if_stopped(cluster: Cluster, item: pytest.Item, what: str) -> None:
 def renew(item: pytest.Item, fixture: str) -> None:
     """Tears a fixture down if its cluster was stopped, with the fixtures that use it, so that the setup of the test makes new ones."""
     request = getattr(item, "_request", None)
-    definitions = item._fixtureinfo.name2fixturedefs.get(fixture, ()) if request is not None else ()  # type: ignore[attr-defined]
+    definitions = item._fixtureinfo.name2fixturedefs.get(fixture, ()) if request is not None else ()  # type: ignore[attr-defined]  # noqa: SLF001  (pytest has no public name for it)
     for definition in definitions:
         if definition.cached_result is not None and (cluster := definition.cached_result[0]) is not None and not cluster.is_running:
             definition.finish(request)

@@ -30,7 +30,7 @@ def partitions_of(ranges: Iterable[OffsetRange], options: ReadOptions) -> list[I
 
 def read_partition(partition: InputPartition, options: ReadOptions, schema: Any) -> Iterator[Any]:
     """Yields the `pyarrow.RecordBatch`es of one task. Raises KafkaCondition, KafkaError, OSError, InvalidRecords."""
-    assert isinstance(partition, OffsetRanges)
+    assert isinstance(partition, OffsetRanges)  # noqa: S101  (it narrows a type)
     freeze_imported_modules()
     client = client_for(options.client)
     yield from read_ranges(client, partition.ranges, schema, fail_on_data_loss=options.fail_on_data_loss)

@@ -24,7 +24,7 @@ def choose_interpreter() -> None:
         from pyspark import SparkContext
     except ImportError:  # only the client of Spark Connect is installed: the server chooses
         return
-    context = SparkContext._active_spark_context
+    context = SparkContext._active_spark_context  # noqa: SLF001  (PySpark has no public name for it)
     if context is None or "PYSPARK_PYTHON" in os.environ:
         return
     if (context.master or "").startswith("local"):

@@ -87,7 +87,7 @@ def _converted(partition: Partition, records: object, acks: int, context: Contex
     from .old_formats import batch_of_message_set  # imported on first use, because few clients need it
 
     release = context.cluster.release
-    assert release is not None, "Kafka 4.3 does not serve these versions"
+    assert release is not None, "Kafka 4.3 does not serve these versions"  # noqa: S101  (it narrows a type)
     check_leader(partition, acks, context)
     config = partition.topic.config
     return batch_of_message_set(records, config.derived.get(AppendRules) or AppendRules.of(config), release)

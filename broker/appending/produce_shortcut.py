@@ -103,7 +103,7 @@ def learn(request: ProduceRequest, context: Context) -> None:
     topic = cluster.topics.get(topic_data.name) or cluster.topics_by_id[topic_data.topic_id]
     if topic.name in INTERNAL_TOPICS:
         return
-    assert isinstance(data.records, memoryview)
+    assert isinstance(data.records, memoryview)  # noqa: S101  (it narrows a type)
     end = prefix_end(context, len(data.records))
     if end is not None:
         shapes = context.shortcut if isinstance(context.shortcut, ProduceShortcut) else ProduceShortcut()

@@ -6,7 +6,7 @@ The rules are those of Kafka's ClientMetricsConfigs and ClientMetricsManager.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias, cast
 
 from ...protocol.errors import ErrorCode, KafkaError
 from ..kafka_quirks.java_hash import hash_map_order
@@ -96,14 +96,11 @@ def validate(name: str, overrides: Mapping[str, str]) -> None:
     for key, value in values.items():
         if isinstance(value, tuple) and len(value) > 1 and "" in value:
             raise InvalidConfig(f"Configuration '{key}' values must not be empty.")
-    interval_ms = values.get("interval.ms", DEFAULT_INTERVAL_MS)
-    assert isinstance(interval_ms, int)
+    interval_ms = cast(int, values.get("interval.ms", DEFAULT_INTERVAL_MS))
     if not MIN_INTERVAL_MS <= interval_ms <= MAX_INTERVAL_MS:
         text = f"Invalid value {interval_ms} for interval.ms, interval must be between {MIN_INTERVAL_MS} and {MAX_INTERVAL_MS} (1 hour)"
         raise KafkaError(ErrorCode.INVALID_REQUEST, text)
-    patterns = values.get("match", ())
-    assert isinstance(patterns, tuple)
-    _patterns(patterns)
+    _patterns(cast(tuple[str, ...], values.get("match", ())))
 
 
 def _patterns(texts: Sequence[str]) -> Patterns:

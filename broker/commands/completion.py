@@ -63,7 +63,7 @@ def complete(parser: Parser, environ: Mapping[str, str]) -> None:
 
 def _actions(parser: argparse.ArgumentParser) -> Iterator[argparse.Action]:
     """Yields the options and arguments of a parser and of its commands."""
-    for action in parser._actions:
+    for action in parser._actions:  # noqa: SLF001  (argparse has no public name for it)
         yield action
         if isinstance(action, argparse._SubParsersAction):
             for command in action.choices.values():
@@ -109,7 +109,7 @@ def add_controls(parser: Parser) -> None:
     from ..controls.declaration import CONTROLS
     from ..controls.interface.command_text import summary_of
 
-    (commands,) = (action for action in parser._actions if isinstance(action, argparse._SubParsersAction))
+    (commands,) = (action for action in parser._actions if isinstance(action, argparse._SubParsersAction))  # noqa: SLF001  (argparse has no public name for it)
     parsers: dict[tuple[str, ...], Parser] = {(): commands.choices["ctl"]}
     groups: dict[tuple[str, ...], Any] = {}
     for words, control in CONTROLS.items():

@@ -157,7 +157,7 @@ class Connection(Output):
                     self._staging = self.core.staging
                 if self._held and self.recording is not None:
                     self.recording.received = self.core.timers.now_ms, self.core.now_s
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001  (of any handler)
             self.fail(error, "serving its requests")
         self.core.run_ready()
 
@@ -186,7 +186,7 @@ class Connection(Output):
             self._unparsed = rest if self._held else bytes(rest)  # a small view would keep its whole memory block alive
             if not self._held and self.recording is not None:
                 self.recording.received = None
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001  (of any handler)
             self.fail(error, "serving requests that were held back")
         if not self.output:
             self.ask_for_flush()  # the flush also resumes reading, so it is needed even if there is no response to write
@@ -353,7 +353,7 @@ class Connection(Output):
             if in_slices and answer is not None:
                 return self.resume(Parked(self, header, request, context, self.send_in_slices(header, answer)))
             self.send(header, answer)
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001  (of any handler)
             self._refuse(header, request, context, error)
 
     def touch(self) -> None:
@@ -388,7 +388,7 @@ class Connection(Output):
         """Continues a handler until it waits again or returns. Raises no exception."""
         try:
             self._continue(parked)
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001  (of any handler)
             self._refuse(parked.header, parked.request, parked.context, error)
         if self._served is not None:
             self._release_served()

@@ -56,13 +56,13 @@ class Core:
         self.staging = memoryview(bytearray(STAGING_BYTES))
         self.unflushed: list[Connection] = []
         self._limits = limits
-        self._wall_offset_ms: float = turns.timers.now_ms - turns.clock() * 1000 if former is None else former._wall_offset_ms
-        self._record: Record | None = None if former is None else former._record
+        self._wall_offset_ms: float = turns.timers.now_ms - turns.clock() * 1000 if former is None else former._wall_offset_ms  # noqa: SLF001  (a former object of this class)
+        self._record: Record | None = None if former is None else former._record  # noqa: SLF001  (a former object of this class)
         if self._record is not None:
             self._record.topic_names.topics = cluster.topics_by_id
         cluster.on_event, cluster.topics.on_leader_change = self.tell, self._leader_changed
         cluster.on_topic_deletion = self._topic_deleted
-        self._connection_ids: Iterator[int] = count(1) if former is None else former._connection_ids
+        self._connection_ids: Iterator[int] = count(1) if former is None else former._connection_ids  # noqa: SLF001  (a former object of this class)
         self.connections: dict[Connection, None] = {}
         """The open connections in the order in which they were opened."""
         self.gate: Gate | None = None
@@ -189,7 +189,7 @@ class Core:
             for connection in unflushed:
                 try:
                     connection.on_output()
-                except Exception as error:
+                except Exception as error:  # noqa: BLE001  (of any handler)
                     connection.abort(error, "writing its answers")
 
     def park(self, parked: Parked, wait: Wait) -> None:
@@ -211,5 +211,5 @@ class Core:
         self.turns.withdraw(parked)
         try:
             parked.generator.close()
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001  (of any handler)
             parked.connection.log_failure(error, "withdrawing a request that waited")

@@ -110,7 +110,7 @@ class FaultHandle(AnyFaultHandle):
     """A fault of a `Cluster`. As a context manager it is removed at the end of the block."""
 
     def __init__(self, handle: AsyncFaultHandle, run: Callable[[Coroutine[Any, Any, Any]], Any]) -> None:
-        super().__init__(handle._server, handle._fault)
+        super().__init__(handle._server, handle._fault)  # noqa: SLF001  (the same fault)
         self._handle = handle
         self._run = run
 

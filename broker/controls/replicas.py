@@ -86,7 +86,7 @@ class ReplicaControls(NodeControls, TopicControls):
         self._broker(node)
         cluster = self._server.cluster
         key, name = (group, CONSUMER_OFFSETS) if group is not None else (transactional_id, TRANSACTION_STATE)
-        assert key is not None
+        assert key is not None  # noqa: S101  (it narrows a type)
         with self._server.control(f"creating {name}"):
             cluster.topics.ensure_internal(name)
         partition = cluster.coordinator_log.partition(key, name)

@@ -127,5 +127,5 @@ def _some(names: Sequence[str]) -> str:
 
 
 def _silence(broker: Broker) -> str:
-    assert broker.silence is not None
+    assert broker.silence is not None  # noqa: S101  (it narrows a type)
     return f"node {broker.node_id}, which is {broker.silence.value}; {remedy(broker.silence)}"

@@ -225,7 +225,7 @@ class Cluster(AnyCluster, BlockingControls):
     def _embed(self, embedded: EmbeddedServer) -> None:
         super()._embed(embedded)
         self._cluster = AsyncCluster.__new__(AsyncCluster)
-        self._cluster._embed(embedded)  # it has the same server
+        self._cluster._embed(embedded)  # noqa: SLF001  (it has the same server)
         BlockingControls.__init__(self, self._cluster, self._run_in_thread)
         self._thread: threading.Thread | None = None
 

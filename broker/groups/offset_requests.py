@@ -185,7 +185,7 @@ class OffsetRequests:
     def expire(self, group_id: str) -> None:
         """Deletes the offsets of a group that have expired."""
         table, group, offsets = self._table, self._table.get(group_id), self.of(group_id)
-        assert group is not None and not isinstance(group, ShareGroup)
+        assert group is not None and not isinstance(group, ShareGroup)  # noqa: S101  (it narrows a type)
         expired = offsets.expired_partitions(partial(has_expired, group, table.timers.now_ms, table.settings))
         self._delete(group_id, expired)
         if expired:

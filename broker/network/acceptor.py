@@ -173,7 +173,7 @@ class Acceptor:
             return
         try:
             self._open(accepted, host, port)
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001  (whatever it is, the connection ends)
             if isinstance(error, OSError):
                 network_log.info("[KafkaServer id=%d] closing a connection from %s: %s", node_id, host, error)
             else:

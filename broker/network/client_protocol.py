@@ -82,7 +82,7 @@ class ClientProtocol(asyncio.BufferedProtocol):
                 identify_by_certificate(self.connection.client, self.broker, certificate)
         except CloseConnection as refused:
             self.connection.close(str(refused))
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001  (whatever it is, the connection ends)
             self.connection.abort(error, "opening it")
         if self.connection.core is not self.server.core:
             self.reset("the state of the cluster was replaced")
@@ -122,7 +122,7 @@ class ClientProtocol(asyncio.BufferedProtocol):
 
     @property
     def _open_transport(self) -> asyncio.Transport:
-        assert self._transport is not None
+        assert self._transport is not None  # noqa: S101  (it narrows a type)
         return self._transport
 
     def flush(self) -> None:
@@ -245,7 +245,7 @@ class ClientProtocol(asyncio.BufferedProtocol):
         try:
             connection.resets = connection.resets or isinstance(exc, ConnectionResetError)
             connection.lost("the client has disconnected", by_client=True)
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001  (whatever it is, the connection ends)
             connection.log_failure(error, "releasing its resources")
         finally:
             self.server.listeners.closed(self)
@@ -255,7 +255,7 @@ class ClientProtocol(asyncio.BufferedProtocol):
         try:
             if self._tap is not None:
                 self._tap.ended(error)
-        except Exception as unexpected:
+        except Exception as unexpected:  # noqa: BLE001  (whatever it is, the connection ends)
             self.connection.log_failure(unexpected, "capturing its end")
 
 

@@ -43,7 +43,7 @@ class Tracer:
     def start(self, server: Server) -> None:
         """Begins with the next entry of the record, which must not be switched off."""
         record = server.core.record
-        assert record is not None
+        assert record is not None  # noqa: S101  (it narrows a type)
         self._feed: Feed[Entry] = Feed(record, record.next_sequence, selected(record, self._selects))
         self._loop = asyncio.get_running_loop()
         threading.Thread(target=self._run, name="odradek-trace", daemon=True).start()

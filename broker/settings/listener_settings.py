@@ -5,6 +5,8 @@ This is Kafka's AbstractConfig.valuesWithPrefixOverride. The listener's name is 
 
 from __future__ import annotations
 
+from typing import cast
+
 from .parsing import parse
 from .types import Value
 from .values import BrokerConfig
@@ -29,15 +31,11 @@ class ListenerSettings:
         return "" if value is None else str(value)
 
     def integer(self, name: str) -> int:
-        value = self.value(name)
-        assert isinstance(value, int)
-        return value
+        return cast(int, self.value(name))
 
     def words(self, name: str) -> tuple[str, ...]:
         """Returns the value of a setting of type list."""
-        value = self.value(name)
-        assert isinstance(value, tuple)
-        return tuple(filter(None, value))
+        return tuple(filter(None, cast(tuple[str, ...], self.value(name))))
 
     def override(self, name: str) -> str | None:
         """Returns the text that is set for this listener only, None if there is none."""

@@ -57,7 +57,7 @@ class Range(NamedTuple):
 
     def complaint(self, value: Value) -> str | None:
         """Returns Kafka's error message for `value`, or None if the value is allowed."""
-        assert isinstance(value, int | float)
+        assert isinstance(value, int | float)  # noqa: S101  (it narrows a type)
         too_high = self.high is not None and value > self.high
         if value == self.or_else or not (value < self.low or too_high):
             return None

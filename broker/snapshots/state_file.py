@@ -129,6 +129,6 @@ def _decoded(header: bytes, data: memoryview) -> State:
             Random(),
             None,
         )
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001  (the file may contain anything)
         raise InvalidStateFile(f"its header is invalid: {type(error).__name__}: {error}") from None
     return state

@@ -46,7 +46,7 @@ class Resolution:
 
     def spend(self, visits: int) -> bool:
         """Continues the comparison for at least `visits` states; returns whether it is complete."""
-        assert self._work is not None
+        assert self._work is not None  # noqa: S101  (it narrows a type)
         for spent in self._work:
             visits -= spent
             if visits <= 0:

@@ -186,7 +186,7 @@ class ShareGroup(HeartbeatGroup[ShareMember]):
 
     # Sessions
 
-    def _session_timeout_ms(self, member: ShareMember) -> int:
+    def _session_timeout_ms(self, _member: ShareMember) -> int:
         return self.setting("share.session.timeout.ms", self.settings.group_share_session_timeout_ms)
 
     def timer_action(self, _kind: str, member_id: str) -> Callable[[], None]:

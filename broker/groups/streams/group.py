@@ -197,7 +197,7 @@ class StreamsGroup(CommittingGroup[StreamsMember]):
         """Delays the first assignment, so that members which join soon share it."""
         self.timers.set(self.delay_key, delay_ms, self.timer_action(DELAY))
 
-    def _session_timeout_ms(self, member: StreamsMember) -> int:
+    def _session_timeout_ms(self, _member: StreamsMember) -> int:
         return self.setting("streams.session.timeout.ms", self.settings.group_streams_session_timeout_ms)
 
     def _update_revocation(self, member: StreamsMember) -> None:

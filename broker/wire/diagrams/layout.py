@@ -86,7 +86,7 @@ def _steps(entry: Entry, lifelines: Lifelines) -> list[Step]:
 
 def _exchange_steps(exchange: Exchange, lifelines: Lifelines) -> Iterator[Step]:
     client, node = lifelines.client(exchange.connection), lifelines.node(exchange)
-    assert client is not None and node is not None, "the lifelines are those of other entries"
+    assert client is not None and node is not None, "the lifelines are those of other entries"  # noqa: S101  (it narrows a type)
 
     def note(at: Moment, text: str, tone: Tone, first: int = node) -> Step:
         return Step(at, exchange.sequence, (min(first, node), max(first, node)), shortened(text), tone, is_note=True)

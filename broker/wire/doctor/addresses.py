@@ -8,6 +8,7 @@ kafka-python stay away, which looks like a program that has only asked for metad
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import cast
 
 from ....protocol.messages.metadata import MetadataResponse
 from ..exchange import Exchange
@@ -49,6 +50,5 @@ def _finding(client: Client, asked: Sequence[Exchange]) -> Finding:
 
 
 def _addresses(exchange: Exchange) -> str:
-    response = exchange.partial_response
-    assert isinstance(response, MetadataResponse)
+    response = cast(MetadataResponse, exchange.partial_response)
     return ", ".join(f"node {broker.node_id} at {broker.host}:{broker.port}" for broker in response.brokers)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, cast
 
 from ....protocol.messages.fetch import FetchRequest, FetchResponse
 from ....protocol.schema import Message
@@ -22,8 +22,7 @@ def tiny_fetches(history: History) -> Iterable[Finding]:
     for client in history.clients:
         tiny = densest([each for each in client.of("Fetch") if _is_cut_short(each)], received_ms, WITHIN_MS)
         if len(tiny) >= MANY_TINY:
-            request = tiny[-1].request
-            assert isinstance(request, FetchRequest)
+            request = cast(FetchRequest, tiny[-1].request)
             each_bytes = max((partition.partition_max_bytes for topic in request.topics for partition in topic.partitions), default=0)
             limits = f"max_bytes={request.max_bytes}" + (f", partition_max_bytes={each_bytes}" if each_bytes else "")
             problem = f"{_count(tiny)} asked for so little ({limits}) that records were left"
@@ -37,8 +36,7 @@ def hasty_fetches(history: History) -> Iterable[Finding]:
     for client in history.clients:
         empty = densest([each for each in client.of("Fetch") if _is_hasty(each)], received_ms, WITHIN_MS)
         if len(empty) >= MANY_EMPTY:
-            request = empty[-1].request
-            assert isinstance(request, FetchRequest)
+            request = cast(FetchRequest, empty[-1].request)
             problem = f"{_count(empty)} returned no records, because they waited at most {request.max_wait_ms} ms"
             advice = "let the broker wait for records; with the default of 500 ms an idle consumer sends two requests per second"
             yield Finding("tiny fetches", str(client), problem, advice, ("fetch.wait.max.ms", "fetch.max.wait.ms"), shown(empty))

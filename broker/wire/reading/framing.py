@@ -98,7 +98,7 @@ class Framing:
 
     def _complete(self, time_ns: int) -> TimedFrame:
         frame = self.begun
-        assert frame is not None
+        assert frame is not None  # noqa: S101  (it narrows a type)
         self._data.clear()
         self._size = None
         return TimedFrame(frame, self._began_ns, time_ns, ())
