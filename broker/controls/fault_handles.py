@@ -8,7 +8,7 @@ from functools import wraps
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar
 
-from ..faults.exchange import Exchange
+from ..faults.options import Exchange
 from ..plurals import counted
 from .declaration import checking
 from .parameters import TimeoutS

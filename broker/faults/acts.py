@@ -57,7 +57,7 @@ def readable(response: Message, version: int) -> Message:
     return response
 
 
-def kept_open(channel: Channel, context: Context, key: Hashable, what: str, deadline_ms: int | None = None) -> Wait:
+def keep_open(channel: Channel, context: Context, key: Hashable, what: str, deadline_ms: int | None = None) -> Wait:
     """Returns a wait for a key or a deadline that ends early enough to keep the connection from being closed as idle.
 
     `what` names what is waited for.

@@ -24,7 +24,7 @@ _OTHER_ID_BIT = 0x40
 """Changes the correlation id to one that no client reaches by counting."""
 
 
-class CorruptBatch(Act):
+class CorruptFetch(Act):
     """Damages the first batch of each selected partition: its CRC, one bit of its records, or its end, which is missing.
 
     Only a response with records counts as a hit.
@@ -40,13 +40,13 @@ class CorruptBatch(Act):
     def serve(self, asked: Asked, request: Message, fault: Fault, rest: Serve) -> Answering:
         response = yield from rest(request)
         if isinstance(response, FetchResponse):
-            found = list(self._selected(response, fault))
+            found = list(self._select(response, fault))
             if found and fault.strikes(asked, [element for element, _ in found]) is None:
                 for _, data in found:
-                    data.records = self._damaged(bytearray(b"".join(cast("list[memoryview]", data.records))))
+                    data.records = self._damage(bytearray(b"".join(cast("list[memoryview]", data.records))))
         return response
 
-    def _selected(self, response: FetchResponse, fault: Fault) -> Iterator[tuple[Element, PartitionData]]:
+    def _select(self, response: FetchResponse, fault: Fault) -> Iterator[tuple[Element, PartitionData]]:
         """Yields the partitions with records that the criteria select."""
         for topic in response.responses:
             scope = self._elements.item(topic, Element(), "responses")
@@ -55,7 +55,7 @@ class CorruptBatch(Act):
                 if data.records and fault.criteria.selects(element):
                     yield element, data
 
-    def _damaged(self, records: bytearray) -> bytearray:
+    def _damage(self, records: bytearray) -> bytearray:
         size = first_batch_size(memoryview(records)) or len(records)
         if self._kind == "truncate":
             return records[: (HEADER.size + size) // 2]

@@ -1,16 +1,45 @@
-"""Acts on the moment and the way in which a response is written: delay, throttling, trickling, and dropping."""
+"""Acts on when a request is served, and on when and how its response is written: hanging, delay, throttling, trickling, dropping."""
 
 from __future__ import annotations
 
 from random import Random
+from typing import TYPE_CHECKING
 
 from ...protocol.frame import Buffer
 from ...protocol.schema import Message, specs
-from ..api.gate import Answering, Asked
+from ..api.context import Context, Waiting
+from ..api.gate import Answering, Asked, Channel
 from ..api.registry import CloseConnection
 from ..scheduling.waiting import Wait
-from .acts import Act, Deliver, Delivering, Serve, kept_open
-from .fault import Fault
+from .acts import Act, Deliver, Delivering, Serve, keep_open
+
+if TYPE_CHECKING:
+    from .fault import Fault
+
+
+class Hang(Act):
+    """Serves the request after `hang_ms`, or when the fault is removed, as if a firewall had begun to drop packets.
+
+    Until then, nothing more is read from the connection, which stays open.
+    """
+
+    def __init__(self, hang_ms: int | None) -> None:
+        self._hang_ms = hang_ms
+
+    def serve(self, asked: Asked, request: Message, fault: Fault, rest: Serve) -> Answering:
+        yield from self._wait(asked.channel, asked.context, fault)
+        return (yield from rest(request))
+
+    def hold(self, waiting: Waiting, channel: Channel, context: Context, fault: Fault) -> Waiting:
+        """Returns the response of a request that was in flight when the fault was added, and holds it back as well."""
+        response = yield from waiting
+        yield from self._wait(channel, context, fault)
+        return response
+
+    def _wait(self, channel: Channel, context: Context, fault: Fault) -> Delivering:
+        deadline_ms = None if self._hang_ms is None else context.now_ms + self._hang_ms
+        while not fault.removed and (deadline_ms is None or context.now_ms < deadline_ms):
+            yield keep_open(channel, context, fault, f"the end of fault {fault.number}, which lets requests hang", deadline_ms)
 
 
 class Delay(Act):
@@ -82,7 +111,7 @@ class Drop(Act):
         if self._close is not None:
             raise CloseConnection("a fault dropped the response", reset=self._close == "rst")
         while getattr(asked.request, "acks", None) != 0:
-            yield kept_open(asked.channel, asked.context, self, f"a response that fault {self.fault_number} has dropped")
+            yield keep_open(asked.channel, asked.context, self, f"a response that fault {self.fault_number} has dropped")
 
 
 class Cut(Act):

@@ -66,7 +66,7 @@ class Error(Act):
                 response = self._elements.select(response, lambda element: not criteria.selects(element))
         else:
             response = None if left is None else (yield from rest(left))
-        if left is None and criteria.topic is None and criteria.partitions is None:
+        if left is None and criteria.options.topic is None and criteria.partitions is None:
             return template
         return _merged(response or _without_code(template), template)
 

@@ -63,7 +63,7 @@ def _reason(fault: Fault, name: str, misses: Counter[tuple[str, Mismatch]], tota
     count = sum(count for (_, reason), count in misses.items() if reason.criterion == name)
     if name in _LEFT_ALONE:
         return f"{count} {_LEFT_ALONE[name]}"
-    wanted = fault.criteria.texts[name]
+    wanted = fault.criteria.text(name)
     text = f"{'none' if count == total else f'{count} not'} {_NOT_MET[name]} {wanted}"
     actual = sorted({value for _, reason in misses if reason.criterion == name for value in reason.actual})
     known = [*actual, *(topics if name == "topic" else ())]

@@ -33,7 +33,7 @@ Replacement = Mapping[str, Any]
 
 
 class Respond(Act):
-    """Changes the response as `replacement` says, which `checked` has returned."""
+    """Changes the response as `replacement` says, which `replacement_of` has returned."""
 
     def __init__(self, replacement: Replacement, elements: Elements) -> None:
         self._replacement = replacement
@@ -74,7 +74,7 @@ def new(kind: type[Message]) -> Message:
     return kind(**{spec.name: absent(spec) for spec in specs(kind) if not has_default(spec.declared)})
 
 
-def checked(replacement: object, kind: type[Message], place: str = "respond") -> Replacement:
+def replacement_of(replacement: object, kind: type[Message], place: str = "respond") -> Replacement:
     """Returns a replacement with error codes and ids as the response has them. Raises InvalidControl if it does not fit to a response."""
     if not isinstance(replacement, Mapping):
         raise _invalid(place, "a mapping of fields to values", replacement)
@@ -82,24 +82,24 @@ def checked(replacement: object, kind: type[Message], place: str = "respond") ->
     for name in replacement:
         if name not in fields:
             raise InvalidControl.at(place, str(unknown(kind.__name__, "field", name, fields)))
-    return {name: _checked_field(value, fields[name], f"{place}.{name}") for name, value in replacement.items()}
+    return {name: _field_of(value, fields[name], f"{place}.{name}") for name, value in replacement.items()}
 
 
-def _checked_field(value: Any, spec: Spec, place: str) -> Any:
+def _field_of(value: Any, spec: Spec, place: str) -> Any:
     if value is None and spec.nullable:
         return None
     if isinstance(spec.kind, type) and spec.array and isinstance(value, list | tuple):
-        return [checked(item, spec.kind, f"{place}[{number}]") for number, item in enumerate(value)]
+        return [replacement_of(item, spec.kind, f"{place}[{number}]") for number, item in enumerate(value)]
     if isinstance(spec.kind, type):
-        return checked(value, spec.kind, place)
+        return replacement_of(value, spec.kind, place)
     if spec.array:
         if not isinstance(value, list | tuple):
             raise _invalid(place, "a list", value)
-        return [_checked_value(item, spec, f"{place}[{number}]") for number, item in enumerate(value)]
-    return _checked_value(value, spec, place)
+        return [_value_of(item, spec, f"{place}[{number}]") for number, item in enumerate(value)]
+    return _value_of(value, spec, place)
 
 
-def _checked_value(value: Any, spec: Spec, place: str) -> Any:
+def _value_of(value: Any, spec: Spec, place: str) -> Any:
     if is_error_code(spec) and isinstance(value, str):
         if value not in ErrorCode.__members__:
             raise InvalidControl.at(place, str(unknown("error", "error code", value, ErrorCode.__members__)))
@@ -107,7 +107,7 @@ def _checked_value(value: Any, spec: Spec, place: str) -> Any:
     if spec.kind == "str" and isinstance(value, str):
         return value
     if spec.kind in ("bytes", "records", "16s"):
-        return _checked_bytes(value, spec, place)
+        return _bytes_of(value, spec, place)
     if spec.kind == "?" and isinstance(value, bool):
         return value
     if spec.kind not in ("str", "?") and isinstance(value, int | float) and not isinstance(value, bool):
@@ -119,7 +119,7 @@ def _checked_value(value: Any, spec: Spec, place: str) -> Any:
     raise _invalid(place, _NAMES.get(str(spec.kind), "a number"), value)
 
 
-def _checked_bytes(value: Any, spec: Spec, place: str) -> bytes:
+def _bytes_of(value: Any, spec: Spec, place: str) -> bytes:
     if spec.kind == "16s":
         try:
             data = urlsafe_b64decode(value + "==") if isinstance(value, str) else bytes(value)

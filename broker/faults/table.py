@@ -18,11 +18,10 @@ from ..api.context import Context
 from ..api.gate import Answering, Asked, Channel, Sparing
 from ..plurals import counted
 from .acts import Chain, Hit
+from .delivery import Hang
 from .elements import Elements
-from .fault import Fault
-from .hang import Hang
+from .fault import ConnectionFault, Fault
 from .match import Mismatch
-from .refusal import Refusal
 
 if TYPE_CHECKING:
     from ..cluster.broker import Broker
@@ -88,7 +87,7 @@ class Faults:
 
     def refuses(self, broker: Broker, listener_name: str) -> bool:
         """Returns whether a fault keeps a listener from listening."""
-        return any(isinstance(fault, Refusal) and fault.refuses(broker, listener_name) for fault in self.active)
+        return any(isinstance(fault, ConnectionFault) and fault.refuses(broker, listener_name) for fault in self.active)
 
     def _hold_in_flight(self, fault: Fault) -> None:
         """Holds back the responses of matching requests that are in flight, if the fault lets requests hang."""
@@ -109,7 +108,7 @@ class Faults:
     def opened(self, channel: Channel, broker: Broker) -> None:
         """Raises CloseConnection if a fault closes new connections."""
         for fault in self.active:
-            if isinstance(fault, Refusal):
+            if isinstance(fault, ConnectionFault):
                 fault.opened(channel, broker)
 
     def closed(self, channel: Channel) -> None:
