@@ -12,7 +12,6 @@ from .client_metrics import ClientMetricsControls
 from .clock import AsyncClock, Clock
 from .connections import ConnectionControls
 from .declaration import blocking
-from .doctor import DoctorControls
 from .fault_handles import AsyncFaultHandle, FaultHandle, blocking_fault
 from .fault_presets import FaultPresetControls
 from .faults import FaultControls, fault_handles
@@ -25,7 +24,7 @@ from .state import StateControls
 from .transactions import TransactionControls
 from .waiting import BlockingWaitControls, WaitControls
 from .waiting_requests import WaitingRequestControls
-from .wire import AsyncWire, RequestControls, Wire
+from .wire import AsyncWire, DoctorControls, RequestControls, Wire
 
 
 class ClusterControls(

@@ -27,7 +27,7 @@ from ..scheduling.turns import TURN_S
 from ..topics.partition import Partition
 from ..topics.topic import Topic
 from .declaration import control
-from .new_records import Bytes, CheckedRecord, NewRecord, checked, placed
+from .new_records import Bytes, CheckedRecord, NewRecord, check_record, place_records
 from .parameters import Moment, TimeoutS, TopicName, moment_ms
 from .stored_records import Record, RecordCounts, records_of
 from .topics import TopicControls
@@ -61,12 +61,12 @@ class RecordControls(TopicControls):
         Records without a key take turns over the partitions. Raises ControlRefused if the cluster refuses a batch, as it would
         refuse one of a client.
         """
-        new = [checked(number, record) for number, record in enumerate(records)]
+        new = [check_record(number, record) for number, record in enumerate(records)]
         server = self._server
         with server.control(f"writing records to {topic}"):
             found = self._topic_to_write(topic)
             positions = [RecordPosition(-1, -1)] * len(new)
-            for index, numbers in placed(found, new, partition).items():
+            for index, numbers in place_records(found, new, partition).items():
                 base_offset = self._append(self._partition(found, index), [new[number] for number in numbers])
                 for offset, number in enumerate(numbers, base_offset):
                     positions[number] = RecordPosition(index, offset)

@@ -54,13 +54,13 @@ class WaitingRequestControls(Controls):
         server = self._server
         stands_still = server.clock.speed == 0
         return [
-            _described(connection, server.cluster, server.now_ms, stands_still=stands_still)
+            _waiting_request(connection, server.cluster, server.now_ms, stands_still=stands_still)
             for connection in server.connections()
             if connection.parked is not None or connection.broker.silence is not None
         ]
 
 
-def _described(connection: Connection, cluster: ClusterState, now_ms: float, *, stands_still: bool) -> WaitingRequest:
+def _waiting_request(connection: Connection, cluster: ClusterState, now_ms: float, *, stands_still: bool) -> WaitingRequest:
     client, parked = connection.client, connection.parked
     deadline_ms = None if parked is None or parked.wait is None else parked.wait.deadline_ms
     reasons = [] if parked is None else [_reason(parked, cluster)]

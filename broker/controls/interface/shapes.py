@@ -45,7 +45,7 @@ class Shape:
 
     def of_text(self, place: str, text: str) -> Any:
         """By default, the text is JSON."""
-        return self.of_json(place, parsed(place, text, self.name))
+        return self.of_json(place, parse_json(place, text, self.name))
 
     def of_texts(self, place: str, texts: Sequence[str]) -> Any:
         """Returns the value of one text or, if the type repeats, of several."""
@@ -59,7 +59,7 @@ class Shape:
 
     def refuse(self, place: str, value: Any) -> InvalidControl:
         """Returns the error for a value of another type."""
-        return InvalidControl.at(place, f"must be {self.name}, not {shown(value)}{unit_hint(place, value)}")
+        return InvalidControl.at(place, f"must be {self.name}, not {short_json(value)}{unit_hint(place, value)}")
 
 
 class Boolean(Shape):
@@ -92,7 +92,7 @@ class Integer(Shape):
         if isinstance(value, bool) or not isinstance(value, int | float) or value != value // 1:
             raise self.refuse(place, value)
         if not -INT64 <= value < INT64:
-            raise InvalidControl.at(place, f"must be an integer of 64 bits, not {shown(value)}")
+            raise InvalidControl.at(place, f"must be an integer of 64 bits, not {short_json(value)}")
         return int(value)
 
     def of_text(self, place: str, text: str) -> int:
@@ -216,7 +216,7 @@ class Duration(Shape):
         try:
             return timedelta(milliseconds=duration_ms(place, value))
         except OverflowError:
-            raise InvalidControl.at(place, f"must be a duration of at most {timedelta.max.days} days, not {shown(value)}") from None
+            raise InvalidControl.at(place, f"must be a duration of at most {timedelta.max.days} days, not {short_json(value)}") from None
 
     def schema(self, definitions: dict[str, Schema]) -> Schema:
         definitions["Duration"] = {
@@ -247,7 +247,7 @@ class Choice(Shape):
         if text in self._values:
             return self._values[text]
         near = get_close_matches(text[:_SHOWN_CHARACTERS], self._values, 1)
-        raise InvalidControl.at(place, f"there is no {shown(text)}; did you mean {near[0]!r}?") if near else self.refuse(place, text)
+        raise InvalidControl.at(place, f"there is no {short_json(text)}; did you mean {near[0]!r}?") if near else self.refuse(place, text)
 
     def schema(self, definitions: dict[str, Schema]) -> Schema:
         return {"enum": self.values}
@@ -264,7 +264,7 @@ class Anything(Shape):
 
     def of_text(self, place: str, text: str) -> Any:
         try:
-            return parsed(place, text, self.name)
+            return parse_json(place, text, self.name)
         except InvalidControl:
             return Text().of_text(place, text)
 
@@ -272,7 +272,7 @@ class Anything(Shape):
         return {}
 
 
-def shown(value: Any) -> str:
+def short_json(value: Any) -> str:
     """Returns a value for a message: short ones as JSON, and of long ones the beginning or the length."""
     if isinstance(value, list | dict) and len(value) > _SHOWN_ITEMS:
         return f"{'a list' if isinstance(value, list) else 'an object'} of {len(value)}"
@@ -300,7 +300,7 @@ def json_type(value: Any) -> str:
     return names.get(type(value), "null")
 
 
-def parsed(place: str, text: str | bytes, name: str = "JSON") -> Any:
+def parse_json(place: str, text: str | bytes, name: str = "JSON") -> Any:
     """Returns a decoded JSON text.
 
     Raises InvalidControl for other text, for a name that is given twice, for numbers that are not finite, and for half of a surrogate pair,

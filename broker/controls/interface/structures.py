@@ -7,7 +7,7 @@ from typing import Any
 
 from ...control_errors import InvalidControl, unknown
 from ...plurals import counted
-from .shapes import Anything, Moment, Schema, Shape, Text, json_type, shown
+from .shapes import Anything, Moment, Schema, Shape, Text, json_type, short_json
 
 
 class Null(Shape):
@@ -94,7 +94,7 @@ class MappingOf(Shape):
             else:
                 name, separator, value = text.partition("=")
                 if not separator or not name:
-                    raise InvalidControl.at(place, f"must be name=value or a JSON object, not {shown(text)}")
+                    raise InvalidControl.at(place, f"must be name=value or a JSON object, not {short_json(text)}")
                 pairs = {name: self._value.of_text(f"{place}.{name}", value)}
             if twice := found.keys() & pairs.keys():
                 raise InvalidControl.at(place, f"{min(twice)!r} is given twice")
