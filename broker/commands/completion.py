@@ -148,11 +148,11 @@ def _add_arguments(parser: Parser, control: Control) -> None:
 def _choices(shape: Shape) -> list[str] | None:
     """Returns the texts of which a parameter is one, None if there is no list of them."""
     from ..controls.interface.shapes import Choice
-    from ..controls.interface.structures import ListOf, Null, OneOf
+    from ..controls.interface.structures import Alternatives, ListOf, Null
 
     if isinstance(shape, Choice):
         return list(map(str, shape.values))
-    if isinstance(shape, OneOf):
+    if isinstance(shape, Alternatives):
         (first, *others) = (each for each in shape.members if not isinstance(each, Null))
         return None if others else _choices(first)
     return _choices(shape.item) if isinstance(shape, ListOf) else None

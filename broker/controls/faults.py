@@ -57,10 +57,15 @@ class FaultControls(Controls):
         """
         return self._add_fault(options)
 
+    @property
+    def faults(self) -> list[AsyncFaultHandle]:
+        """The faults of the cluster in the order in which they are consulted."""
+        return [self._handle_of(fault) for fault in self._server.core.faults.active]
+
     @control("fault list", reads=True)
     async def list_faults(self) -> list[FaultInfo]:
         """Returns the faults of the cluster in the order in which they are consulted."""
-        return [handle.described() for handle in fault_handles(self)]
+        return [handle.described() for handle in self.faults]
 
     @control("fault wait", reads=True)
     async def wait_for_fault(
@@ -84,7 +89,7 @@ class FaultControls(Controls):
     @control("fault clear")
     async def remove_faults(self) -> None:
         """Removes all faults and serves the requests that they hold."""
-        for handle in fault_handles(self):
+        for handle in self.faults:
             await handle.remove()
 
     def _add_fault(self, options: FaultOptions) -> AsyncFaultHandle:
@@ -97,12 +102,7 @@ class FaultControls(Controls):
         return AsyncFaultHandle(lambda: self._server, fault)
 
     def _fault_handle(self, number: int) -> AsyncFaultHandle:
-        handles = {handle.number: handle for handle in fault_handles(self)}
+        handles = {handle.number: handle for handle in self.faults}
         if number not in handles:
             raise unknown("fault", "fault", number, handles)
         return handles[number]
-
-
-def fault_handles(controls: Controls) -> list[AsyncFaultHandle]:
-    """Returns a handle for each fault of a cluster, in the order in which they are consulted."""
-    return [AsyncFaultHandle(lambda: controls._server, fault) for fault in controls._server.core.faults.active]

@@ -104,7 +104,7 @@ class GroupControls(Controls):
                 raise InvalidControl(name, f"must not be negative, but it is {number}")
         if topic is None and (given := "partition" if partition is not None else "committed" if committed is not None else ""):
             raise InvalidControl("topic", f"is required with {given}")
-        wanted = Conditions(members, None if state is None else _state_in_lower_case(state), lag, topic, partition, committed)
+        wanted = GroupConditions(members, None if state is None else _state_in_lower_case(state), lag, topic, partition, committed)
 
         def reached() -> GroupInfo | None:
             found = self._server.cluster.groups.get(group)
@@ -122,7 +122,7 @@ class GroupControls(Controls):
         return await until(lambda: self._server, reached, missing, timeout_s)
 
 
-class Conditions(NamedTuple):
+class GroupConditions(NamedTuple):
     """The conditions that a group must meet. None accepts everything."""
 
     members: int | None

@@ -93,7 +93,7 @@ class RecordControls(TopicControls):
         return [
             record
             for each, first in zip(partitions, offsets, strict=True)
-            async for record in self._read(each, first, Budget(limit, max_bytes))
+            async for record in self._read(each, first, RecordBudget(limit, max_bytes))
         ]
 
     @control("record wait", reads=True)
@@ -110,7 +110,7 @@ class RecordControls(TopicControls):
         """
         if n < 0:
             raise InvalidControl("n", f"must not be negative, but it is {n}")
-        counts = RecordCounts(self, topic)
+        counts = RecordCounts(lambda: self._server, topic)
         await until(lambda: self._server, lambda: True if counts.total() >= n else None, lambda: counts.missing(n), timeout_s)
         return await self.records(topic) if topic in self._server.cluster.topics else []
 
@@ -145,7 +145,7 @@ class RecordControls(TopicControls):
             refusal = refusal_of(error)
             raise ControlRefused(refusal.code.name, f"partition {partition} refused the records: {refusal.message or error}") from None
 
-    async def _read(self, partition: Partition, offset: int, budget: Budget) -> AsyncIterator[Record]:
+    async def _read(self, partition: Partition, offset: int, budget: RecordBudget) -> AsyncIterator[Record]:
         """Yields the records of a partition from an offset on, until the budget is used up. Other work gets turns in between."""
         clock, log = self._server.clock, partition.log
         end_s = clock.seconds() + TURN_S
@@ -161,7 +161,7 @@ class RecordControls(TopicControls):
                 end_s = clock.seconds() + TURN_S
 
 
-class Budget:
+class RecordBudget:
     """The number of records, and the bytes of their keys and values, that may still be read; None stands for any number."""
 
     def __init__(self, records: int | None, size_bytes: int | None) -> None:

@@ -85,8 +85,7 @@ class ReplicaControls(NodeControls, TopicControls):
             raise InvalidControl("group", "give either group or transactional_id")
         self._broker(node)
         cluster = self._server.cluster
-        key, name = (group, CONSUMER_OFFSETS) if group is not None else (transactional_id, TRANSACTION_STATE)
-        assert key is not None
+        key, name = (transactional_id or "", TRANSACTION_STATE) if group is None else (group, CONSUMER_OFFSETS)
         with self._server.control(f"creating {name}"):
             cluster.ensure_internal(name)
         partition = cluster.coordinator(key, name)

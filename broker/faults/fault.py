@@ -43,7 +43,7 @@ class Fault:
         self.criteria = criteria
         self.acts = tuple(acts)
         for act in acts:
-            act.fault_number = number
+            act.fault = self
         self.hits = 0
         self.removed = False
         self.exchanges: deque[Exchange] = deque(maxlen=EXCHANGES)
@@ -135,7 +135,7 @@ class ConnectionFault(Fault):
         self._reset = reset
         self._silent: set[int] = set()
 
-    def takes(self, asked: Asked, request: Message, elements: Elements) -> Mismatch | None:
+    def takes(self, asked: Asked, _request: Message, _elements: Elements) -> Mismatch | None:
         """Returns None if the request came on a connection that is never answered."""
         if asked.channel.client.connection_id not in self._silent:
             return Mismatch(CONNECTION)

@@ -43,9 +43,10 @@ class NoLeader(Act):
         self._metadata = Error(ErrorCode.LEADER_NOT_AVAILABLE, None, "before", faults.elements)
         self._led = Error(ErrorCode.NOT_LEADER_OR_FOLLOWER, None, "before", faults.elements)
 
-    def serve(self, asked: Asked, request: Message, fault: Fault, rest: Serve) -> Answering:
+    def serve(self, asked: Asked, request: Message, rest: Serve) -> Answering:
         act = self._metadata if asked.header.api is METADATA else self._led
-        return (yield from act.serve(asked, request, fault, rest))
+        act.fault = self.fault
+        return (yield from act.serve(asked, request, rest))
 
 
 def leader_election(faults: Faults, topic: Topic, takes_ms: int) -> Fault:

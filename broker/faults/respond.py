@@ -24,9 +24,8 @@ from ...protocol.schema import Message, Spec, has_default, specs
 from ..api.failure import absent, is_error_code
 from ..api.gate import Answering, Asked
 from ..control_errors import InvalidControl, unknown
-from .acts import Act, Serve, readable
-from .elements import Element, Elements, replaced
-from .fault import Fault
+from .acts import Act, Serve, make_readable
+from .elements import Element, Elements, replace_fields
 from .match import Criteria
 
 Replacement = Mapping[str, Any]
@@ -39,15 +38,15 @@ class Respond(Act):
         self._replacement = replacement
         self._elements = elements
 
-    def serve(self, asked: Asked, request: Message, fault: Fault, rest: Serve) -> Answering:
+    def serve(self, asked: Asked, request: Message, rest: Serve) -> Answering:
         response = yield from rest(request)
         if response is None:
             return None
         version = asked.header.version
-        response = readable(response, version)
-        return self._changed(response, self._replacement, self._elements.whole(response), fault.criteria, version)
+        response = make_readable(response, version)
+        return self._change(response, self._replacement, self._elements.whole(response), self.fault.criteria, version)
 
-    def _changed(self, message: Message, replacement: Replacement, scope: Element, criteria: Criteria, version: int) -> Message:
+    def _change(self, message: Message, replacement: Replacement, scope: Element, criteria: Criteria, version: int) -> Message:
         values: dict[str, Any] = {}
         for spec in specs(type(message)):
             if spec.name in replacement and spec.present(version):
@@ -55,18 +54,18 @@ class Respond(Act):
                 if value is None and not spec.null_allowed(version):
                     continue
                 values[spec.name] = self._value(spec, getattr(message, spec.name), value, scope, criteria, version)
-        return replaced(message, values)
+        return replace_fields(message, values)
 
     def _value(self, spec: Spec, real: Any, value: Any, scope: Element, criteria: Criteria, version: int) -> Any:
         if value is None or not isinstance(spec.kind, type):
             return value
         if not spec.array:
-            return self._changed(real or new(spec.kind), value, scope, criteria, version)
+            return self._change(real or new(spec.kind), value, scope, criteria, version)
         if isinstance(value, Mapping):
             elements = [(item, self._elements.item(item, scope, spec.name)) for item in real or []]
-            return [self._changed(item, value, each, criteria, version) if criteria.admits(each) else item for item, each in elements]
+            return [self._change(item, value, each, criteria, version) if criteria.admits(each) else item for item, each in elements]
         items = [*(real or [])[: len(value)], *(new(spec.kind) for _ in value[len(real or []) :])]
-        return [self._changed(item, each, scope, criteria, version) for item, each in zip(items, value, strict=True)]
+        return [self._change(item, each, scope, criteria, version) for item, each in zip(items, value, strict=True)]
 
 
 def new(kind: type[Message]) -> Message:

@@ -96,7 +96,7 @@ class Faults:
                 for waiting in [channel.parked for channel in self._channels() if channel.parked is not None]:
                     asked = Asked(waiting.connection, waiting.header, waiting.request, waiting.context, _no_rule)
                     if fault.criteria.is_about(waiting.header.api.name) and fault.takes(asked, waiting.request, self.elements) is None:
-                        waiting.generator = act.hold(waiting.generator, waiting.connection, waiting.context, fault)
+                        waiting.generator = act.hold(waiting.generator, waiting.connection, waiting.context)
 
     # The gate
 
@@ -123,7 +123,7 @@ class Faults:
         hit = self._next_hit(asked, asked.request, self.active, reasons)
         if hit is not None:
             asked.context.shortcut = None  # the handler must not add a request that is hit to the shortcut of the connection
-            return Chain(kept(asked), self._next_hit).run(hit)
+            return Chain(keep_request(asked), self._next_hit).run(hit)
         return self._serve_spared(asked, reasons)
 
     def _serve_spared(self, asked: Asked, reasons: list[tuple[Fault, Mismatch]]) -> Message | Answering | None:
@@ -175,7 +175,7 @@ class Spared(Sparing):
                 fault.miss(self._api, reason, count)
 
 
-def kept(asked: Asked) -> Asked:
+def keep_request(asked: Asked) -> Asked:
     """Returns a request whose bytes are its own, because a fault may serve it when the receive buffer has been used for others."""
     context, header = asked.context, asked.header
     if context.owns_buffer:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 
-from ...metrics.formats import format_for
+from ...metrics.openmetrics import END, format_for
 from ..cluster_controls import ClusterControls
 from .requests import Request
 from .routes import Rendered, Report
@@ -34,7 +34,7 @@ def reports(controls: ClusterControls) -> dict[str, Report]:
 
 def _metrics(metrics: Metrics, request: Request) -> Rendered:
     format_ = format_for(request.headers.get("accept", ""))
-    return Rendered(HTTPStatus.OK, format_.content_type, format_.written(metrics.pieces()))
+    return Rendered(HTTPStatus.OK, format_.content_type, format_.convert(metrics.pieces()))
 
 
 def _readiness(controls: ClusterControls) -> Rendered:
@@ -54,7 +54,6 @@ class Metrics:
     def pieces(self) -> Iterator[str]:
         """Yields the metrics in OpenMetrics text, each piece in about a millisecond."""
         from ...metrics import kafka_exporter, state
-        from ...metrics.openmetrics import END
         from ...metrics.requests import RequestCounts
 
         server = self._controls._server

@@ -18,7 +18,7 @@ from ..declaration import CONTROLS, Control
 from .results import json_of
 from .shapes import Boolean
 from .signatures import Parameter, parameters_of
-from .structures import Null, OneOf
+from .structures import Alternatives, Null
 
 Pair = tuple[str, str]
 
@@ -88,7 +88,7 @@ def positionals_of(control: Control) -> list[Parameter]:
 
 def is_flag(parameter: Parameter) -> bool:
     """Returns whether the option of a parameter needs no value."""
-    members = parameter.shape.members if isinstance(parameter.shape, OneOf) else [parameter.shape]
+    members = parameter.shape.members if isinstance(parameter.shape, Alternatives) else [parameter.shape]
     return all(isinstance(member, Boolean | Null) for member in members)
 
 

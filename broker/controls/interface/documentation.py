@@ -16,7 +16,7 @@ from ..declaration import CONTROLS, Control
 from .command_line import command_of, names_in_order
 from .examples import example_of
 from .results import json_of, result_schema
-from .shapes import Moment, Schema
+from .shapes import IsoTime, Schema
 from .signatures import Parameter, parameters_of, python_only_of, result_of
 
 INTRODUCTION = (
@@ -120,7 +120,7 @@ def python_call(control: Control, arguments: dict[str, Any]) -> str:
 
 
 def _python_value(parameter: Parameter, value: Any) -> str:
-    if isinstance(parameter.shape, Moment):
+    if isinstance(parameter.shape, IsoTime):
         return f'datetime.fromisoformat("{value}")'
     return json.dumps(value) if isinstance(value, str) else repr(value).replace("'", '"')
 

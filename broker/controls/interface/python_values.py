@@ -17,10 +17,10 @@ from types import NoneType, SimpleNamespace, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints, is_typeddict
 
 from ...control_errors import InvalidControl, unknown_keyword
-from .shapes import Boolean, Choice, Integer, Moment, Shape, Text, short_json
+from .shapes import Boolean, Choice, Integer, IsoTime, Shape, Text, short_json
 from .signatures import shape_of
 
-_OF_JSON: dict[Any, Shape] = {bool: Boolean(), str: Text(), datetime: Moment()}
+_OF_JSON: dict[Any, Shape] = {bool: Boolean(), str: Text(), datetime: IsoTime()}
 _BINARY = (bytes, bytearray, memoryview)
 _ITEMS = (int, str)
 """The types of the items that are compared. Of other lists, such as those of records, the controls check the items."""

@@ -30,8 +30,8 @@ from typing import (
 
 from ...control_errors import MAX_NAME_CHARACTERS, InvalidControl, unknown
 from ..declaration import Control, PythonOnly
-from .shapes import Anything, Boolean, Bytes, Choice, Duration, FilePath, Integer, Moment, Number, Shape, Text
-from .structures import ListOf, MappingOf, Null, ObjectOf, OneOf, TupleOf
+from .shapes import Anything, Boolean, BytesOrText, Choice, Duration, FilePath, Integer, IsoTime, Number, Shape, Text
+from .structures import Alternatives, ListOf, MappingOf, Null, ObjectOf, TupleOf
 
 
 class Parameter(NamedTuple):
@@ -124,8 +124,8 @@ _PLAIN: dict[Any, type[Shape]] = {
     int: Integer,
     float: Number,
     str: Text,
-    bytes: Bytes,
-    datetime: Moment,
+    bytes: BytesOrText,
+    datetime: IsoTime,
     timedelta: Duration,
     Path: FilePath,
     os.PathLike: FilePath,
@@ -167,9 +167,9 @@ def _union(members: Iterable[Any]) -> Shape:
         raise unknown[0]
     if any(isinstance(each, Duration) for each in shapes):
         shapes = [each for each in shapes if type(each) not in (Number, Text)]  # in Python, numbers and text are durations too
-    if any(isinstance(each, Bytes | FilePath | Moment) for each in shapes):
+    if any(isinstance(each, BytesOrText | FilePath | IsoTime) for each in shapes):
         shapes = [each for each in shapes if type(each) is not Text]  # in Python, text stands for bytes, paths and times too
-    return OneOf(shapes) if len(shapes) > 1 else shapes[0]
+    return Alternatives(shapes) if len(shapes) > 1 else shapes[0]
 
 
 def _list(origin: Any, arguments: tuple[Any, ...]) -> Shape:
