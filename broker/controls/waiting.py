@@ -1,4 +1,4 @@
-"""What controls do in more than one turn of the event loop: they wait until the cluster reaches a state, or make a long result.
+"""Controls take more than one turn of the event loop when they wait until the cluster reaches a state, or make a long result.
 
 A wait is woken by turns in which the cluster may have changed. A long result is made in turns, so that it does not delay clients.
 """

@@ -33,7 +33,7 @@ class Mismatch(NamedTuple):
 
 
 class Criteria:
-    """The requests that a fault with some options hits. What is not given is met by all requests; texts are globs, compared with case.
+    """The requests that a fault with some options hits. All requests meet an option that is not given; texts are globs, compared with case.
 
     `apis` are the APIs of a fault whose options name none.
     """
