@@ -28,7 +28,7 @@ LISTS = re.compile(rf"(?<=^{SECTION}\n)(?:(?!^## ).*\n?)*", re.MULTILINE)
 INTRODUCTION = """
 The files of broker/ and storage/ that each request enters, in the order in which it enters them first. `make docs` writes the lists, and
 tests/tidy/test_request_paths.py compares them with a trace. Produce is the first one of its connection; the next ones to the same
-partition go from broker/connections/connection.py to broker/appending/produce_shapes.py and from there to storage/log.py, or to append.py.
+partition go from broker/connections/connection.py to broker/appending/produce_shortcut.py and from there to append.py.
 """
 
 
