@@ -166,7 +166,7 @@ def test_write_txn_markers_stale_returns_error(world: World) -> None:
     assert fetch(world, "t", 0, committed=True).last_stable_offset == 2
 
 
-def test_offset_commit_behind_the_epoch_of_a_marker_returns_error(world: World) -> None:
+def test_offset_commit_behind_a_markers_epoch_returns_error(world: World) -> None:
     """Kafka's coordinator checks the epoch of its partition of __consumer_offsets too, and answers what the log refuses."""
     producer = Producer(world)
     assert producer.commit_offset(5) == 0
