@@ -170,7 +170,7 @@ def test_offset_commit_behind_a_markers_epoch_returns_error(world: World) -> Non
     """Kafka's coordinator checks the epoch of its partition of __consumer_offsets too, and answers what the log refuses."""
     producer = Producer(world)
     assert producer.commit_offset(5) == 0
-    offsets = world.cluster.coordinator("g", CONSUMER_OFFSETS)
+    offsets = world.cluster.coordinator_log.partition("g", CONSUMER_OFFSETS)
     assert offsets is not None
     marker = {"producer_id": producer.id, "producer_epoch": 9, "transaction_result": False, "coordinator_epoch": 0}
     assert mark(world, topic=CONSUMER_OFFSETS, partition=offsets.index, node=offsets.leader, **marker) == 0
