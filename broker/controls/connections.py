@@ -64,7 +64,7 @@ class ConnectionControls(Controls):
     async def connections(self) -> list[ConnectionInfo]:
         """Returns all open connections in the order in which they were opened."""
         found = []
-        for connection in self._server.connections():
+        for connection in self._server.listeners.connections():
             client, parked = connection.client, connection.parked
             found.append(
                 ConnectionInfo(
@@ -93,7 +93,7 @@ class ConnectionControls(Controls):
         stands_still = server.clock.speed == 0
         return [
             _waiting_request(connection, server.cluster, server.now_ms, stands_still=stands_still)
-            for connection in server.connections()
+            for connection in server.listeners.connections()
             if connection.parked is not None or connection.broker.silence is not None
         ]
 
