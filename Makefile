@@ -36,11 +36,11 @@ lint: .venv/.dev ## check style, types and the direction of imports
 	.venv/bin/ruff check
 	.venv/bin/ruff format --check
 	.venv/bin/mypy
-	.venv/bin/mypy -p benchmarks -p tests
+	.venv/bin/mypy -p benchmarks -p documents -p tests
 	.venv/bin/lint-imports
 
 docs: .venv/.test ## write the generated parts of ARCHITECTURE.md and docs/
-	$(MODULE) tests.documents
+	$(MODULE) documents
 	$(MODULE) tests.walk
 
 SPHINX = $(MODULE) sphinx --fail-on-warning --keep-going --nitpicky --quiet

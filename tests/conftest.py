@@ -56,7 +56,7 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
     copy = tmp_path_factory.mktemp("clone") / "odradek"
     tracked = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True).stdout.decode().split("\0")
     for name in filter(None, tracked):
-        if (ROOT / name).is_file() and not name.startswith((".dev", "tests", "benchmarks")):
+        if (ROOT / name).is_file() and not name.startswith((".dev", "tests", "benchmarks", "documents")):
             (copy / name).parent.mkdir(parents=True, exist_ok=True)
             (copy / name).write_bytes((ROOT / name).read_bytes())
     return copy
