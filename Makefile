@@ -8,7 +8,7 @@ PIP_INSTALL = .venv/bin/python -m pip install --quiet --disable-pip-version-chec
 PYTEST = .venv/bin/python -m pytest -n 2 --dist loadfile
 MODULE = PYTHONPATH=.dev:. .venv/bin/python -m
 
-.PHONY: help run demo test-fast test test-all lint docs site links differential conformance damaged fuzz soak churn bench venv
+.PHONY: help run demo test-fast test test-all lint docs paths site links differential conformance damaged fuzz soak churn bench venv
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -42,6 +42,9 @@ lint: .venv/.dev ## check style, types and the direction of imports
 docs: .venv/.test ## write the generated parts of ARCHITECTURE.md and docs/
 	$(MODULE) documents
 	$(MODULE) tests.walk
+
+paths: .venv/.test ## count the files that requests pass through; OF="Produce" lists them
+	@$(MODULE) tests.request_paths $(if $(OF),"$(OF)")
 
 SPHINX = $(MODULE) sphinx --fail-on-warning --keep-going --nitpicky --quiet
 

@@ -1,4 +1,4 @@
-"""Traces the files that a request passes through, for the lists in ARCHITECTURE.md. `make docs` writes them.
+"""Traces the files that a request passes through, for the lists in ARCHITECTURE.md, which `make docs` writes, and for `make paths`.
 
 Each request is sent once before it is traced, so that code which runs once per process, such as compiling codecs, is not in the list.
 Only files of broker/ and storage/ are listed, in the order in which they are entered first.
@@ -9,9 +9,12 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from pathlib import Path
 from types import FrameType
+from typing import NamedTuple
 
+from odradek.broker.snapshots.cluster import write_cluster
 from odradek.protocol.messages.create_topics import CREATE_TOPICS, CreatableTopic, CreateTopicsRequest
 from odradek.protocol.messages.fetch import FETCH, FetchPartition, FetchRequest, FetchTopic
 from odradek.protocol.messages.join_group import JOIN_GROUP, JoinGroupRequest, JoinGroupRequestProtocol
@@ -19,6 +22,7 @@ from odradek.protocol.messages.produce import PRODUCE
 from tests.broker.harness import Client, World, a_batch, produce_request
 
 ROOT = Path(__file__).parents[1]
+PRODUCT_FILE = re.compile(rf"{re.escape(str(ROOT))}/(?:\.dev/odradek/)?((?:broker|storage|protocol)/.*)")
 SECTION = "## The files of four requests"
 LISTS = re.compile(rf"(?<=^{SECTION}\n)(?:(?!^## ).*\n?)*", re.MULTILINE)
 INTRODUCTION = """
@@ -28,36 +32,69 @@ partition go from broker/connections/connection.py to broker/appending/produce_s
 """
 
 
-def files_entered(action: Callable[[], object]) -> list[str]:
-    """Returns the files of broker/ and storage/ in which functions are called during `action`, in order of the first call."""
+class Trace(NamedTuple):
+    """The files that an action enters: those of broker/ and storage/ in order of the first call, and how often it changes the file.
+
+    A change is a call from a function of broker/, storage/ or protocol/ to one in another of their files, or the return from it.
+    """
+
+    files: list[str]
+    changes: int
+
+
+def trace(action: Callable[[], object]) -> Trace:
+    """Returns what `action` enters. A generator that is resumed counts as called, and as returning when it yields."""
     entered: dict[str, None] = {}
-    prefixes = {f"{ROOT}/{folder}/": folder for folder in ("broker", "storage")}
+    passed: list[str] = []
 
     def profile(frame: FrameType, event: str, _: object) -> None:
-        if event == "call":
-            path = frame.f_code.co_filename.replace("/.dev/odradek/", "/")
-            if any(path.startswith(prefix) for prefix in prefixes):
-                entered[str(Path(path).relative_to(ROOT))] = None
+        present = frame if event == "call" else frame.f_back if event == "return" else None
+        if present is not None and (match := PRODUCT_FILE.match(present.f_code.co_filename)):
+            passed.append(match[1])
+            if event == "call":
+                entered[match[1]] = None
 
     sys.setprofile(profile)
     try:
         action()
     finally:
         sys.setprofile(None)
-    return list(entered)
+    files = [file for file in entered if not file.startswith("protocol/")]
+    return Trace(files, sum(file != former for former, file in pairwise(passed)))
 
 
-def paths() -> dict[str, list[str]]:
-    """Returns the files of Produce, Fetch, JoinGroup and CreateTopics by the name of the API."""
-    world = World(nodes=1)
-    world.cluster.create_topic("orders", 1, 1)
-    world.cluster.ensure_internal("__consumer_offsets")
+def paths() -> dict[str, Trace]:
+    """Returns the traces of the requests that ARCHITECTURE.md lists, by the name of the API."""
+    world = _world()
     found = {}
     for name, request in {"Produce": _produce, "Fetch": _fetch, "JoinGroup": _join_group, "CreateTopics": _create_topics}.items():
         for number in range(2):
             client = world.client()
-            found[name] = files_entered(lambda: request(client, number))  # noqa: B023  (called at once)
+            found[name] = trace(lambda: request(client, number))  # noqa: B023  (called at once)
     return found
+
+
+def other_paths() -> dict[str, Trace]:
+    """Returns the traces of the second Produce of a connection, of one that a fault refuses, and of a cluster that takes a former state."""
+    world = _world()
+    for _ in range(2):
+        client = world.client()
+        _produce(client, 0)
+        repeated = trace(lambda: _produce(client, 1))  # noqa: B023  (called at once)
+    for number in range(2):
+        world.fault(api="Produce", error="NOT_LEADER_OR_FOLLOWER", times=1)
+        hit = trace(lambda: _produce(client, number))  # noqa: B023
+    for _ in range(2):
+        state = write_cluster(world.cluster)
+        restored = trace(lambda: world.restore(state, continues=True))  # noqa: B023
+    return {"Produce, repeated": repeated, "Produce, hit by a fault": hit, "restore of a snapshot": restored}
+
+
+def _world() -> World:
+    world = World(nodes=1)
+    world.cluster.create_topic("orders", 1, 1)
+    world.cluster.ensure_internal("__consumer_offsets")
+    return world
 
 
 def _produce(client: Client, _: int) -> None:
@@ -92,7 +129,7 @@ def _create_topics(client: Client, number: int) -> None:
 
 def section() -> str:
     """Returns the text of the section with the present lists, without its heading."""
-    return INTRODUCTION + "".join(f"\n{name}\n\n```text\n{_lines(files)}```\n" for name, files in paths().items())
+    return INTRODUCTION + "".join(f"\n{name}\n\n```text\n{_lines(traced.files)}```\n" for name, traced in paths().items())
 
 
 def _lines(files: list[str]) -> str:
@@ -117,3 +154,21 @@ def rewritten(architecture: str) -> str:
         raise ValueError(f"ARCHITECTURE.md has no section {SECTION!r}")
     rest = architecture[match.end() :]
     return architecture[: match.start()] + section() + ("\n" if rest else "") + rest
+
+
+def table() -> str:
+    """Returns a table of the files that each path enters, and of the changes of file."""
+    lines = [f"{name:25}{len(traced.files):6}{traced.changes:9}\n" for name, traced in (paths() | other_paths()).items()]
+    return f"{'':25}{'files':>6}{'changes':>9}\n{''.join(lines)}"
+
+
+def main() -> None:
+    """Prints the table, or the files of the path that the first argument names."""
+    if len(sys.argv) < 2:
+        sys.stdout.write(table())
+    else:
+        sys.stdout.write(_lines((paths() | other_paths())[sys.argv[1]].files))
+
+
+if __name__ == "__main__":
+    main()
