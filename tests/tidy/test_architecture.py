@@ -51,9 +51,9 @@ def dotted(module: str) -> str:
 
 
 def has_tests(module: str) -> bool:
-    """Returns whether a test file has the name of a module, or a test file beside that one, or of the folder's name, imports the module."""
+    """Returns whether a test file has the name of a module, or a file beside that one, or the test file of the folder, imports the module."""
     own = twin(module)
-    beside = [*own.parent.glob("test_*.py"), own.parent.with_name(f"test_{own.parent.name}.py")]
+    beside = [*own.parent.glob("*.py"), own.parent.with_name(f"test_{own.parent.name}.py")]
     return own.exists() or any(dotted(module) in imported_by(path) for path in beside if path.exists())
 
 
