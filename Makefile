@@ -39,12 +39,12 @@ lint: .venv/.dev ## check style, types and the direction of imports
 	.venv/bin/mypy -p benchmarks -p documents -p tests
 	.venv/bin/lint-imports
 
-docs: .venv/.test ## write the generated parts of ARCHITECTURE.md and docs/
+docs: .venv/.test ## write the generated pages of docs/ and the indexes of APIs
 	$(MODULE) documents
-	$(MODULE) tests.walk
+	$(MODULE) documents.walk
 
 paths: .venv/.test ## count the files that requests pass through; OF="Produce" lists them
-	@$(MODULE) tests.request_paths $(if $(OF),"$(OF)")
+	@$(MODULE) documents.request_paths $(if $(OF),"$(OF)")
 
 SPHINX = $(MODULE) sphinx --fail-on-warning --keep-going --nitpicky --quiet
 

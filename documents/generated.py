@@ -11,12 +11,10 @@ from pathlib import Path
 
 from odradek.broker.handlers import HANDLERS
 from odradek.protocol.messages import APIS
-from tests import request_paths
 
 from . import apis, conformance, controls, settings
 
 ROOT = Path(__file__).parents[1]
-ARCHITECTURE = "ARCHITECTURE.md"
 SERVED_APIS, FAMILIES = "protocol/served_apis.py", "broker/api/handler_families.py"
 ENTRIES = re.compile(r"^    \d+: .*,\n(?:    .*\n)*", re.MULTILINE)
 
@@ -25,7 +23,6 @@ def rendered() -> dict[str, str]:
     """Returns the current text of each document that has generated parts, by its path in the repository."""
     return {
         **generated_pages(),
-        ARCHITECTURE: request_paths.rewritten(read(ARCHITECTURE)),
         SERVED_APIS: with_rows(
             SERVED_APIS, (f'{key}: ("{module_of(api.request)}", {api.versions.first}, {api.versions.last})' for key, api in APIS.items())
         ),

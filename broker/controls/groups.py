@@ -12,7 +12,7 @@ from ..cluster.group_progress import OffsetInfo, progress, total_lag
 from ..cluster.state import ClusterState
 from ..control_errors import InvalidControl, unknown
 from ..groups.classic.group import ClassicGroup
-from ..groups.classic.member import Member
+from ..groups.classic.members import Member
 from ..groups.consumer.assignors import by_topic
 from ..groups.consumer.member import ConsumerMember
 from ..groups.coordinator import Group

@@ -474,5 +474,6 @@ def test_healthcheck_imports_few_modules() -> None:
         "dataclasses",
         "odradek.broker.settings.rows",
         "odradek.broker.settings.values",
-        "odradek.protocol",
+        "odradek.protocol.fields",
+        "odradek.protocol.frame",
     } & set(loaded)

@@ -51,7 +51,7 @@ def dotted(module: str) -> str:
 
 
 def has_tests(module: str) -> bool:
-    """Returns whether a test file has the name of a module, or a file beside that one, or the test file of the folder, imports the module."""
+    """Returns whether a test file has the name of a module, or a file beside it, or the test file of the folder, imports the module."""
     own = twin(module)
     beside = [*own.parent.glob("*.py"), own.parent.with_name(f"test_{own.parent.name}.py")]
     return own.exists() or any(dotted(module) in imported_by(path) for path in beside if path.exists())
