@@ -79,4 +79,3 @@ def test_modules_have_tests_where_readers_look() -> None:
 def test_listed_modules_and_tests_exist() -> None:
     named = [*LISTED, *(path for tests in LISTED.values() for path in tests)]
     assert not [path for path in named if not (ROOT / path).exists()]
-    assert not [module for module in LISTED if module.endswith(".py") and twin(module).exists()]
