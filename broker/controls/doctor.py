@@ -33,7 +33,7 @@ class DoctorControls(Controls):
 
         The record contains the last exchanges only. An empty list means that they show no mistake.
         """
-        from ..wire.doctor.examination import examine  # imported on first use, because most clusters are not examined
+        from ..wire.doctor.examination import examine
         from ..wire.doctor.report import described
 
         entries = await recorded(self._server)

@@ -109,7 +109,7 @@ class FaultControls(Controls):
             await handle.remove()
 
     def _add_fault(self, **options: Any) -> AsyncFaultHandle:
-        from ..faults.options import add_fault  # the modules of faults are imported when the first one is added
+        from ..faults.options import add_fault
 
         with self._server.control("adding a fault"):
             return self._handle_of(add_fault(self._server.core.faults, options))

@@ -20,7 +20,7 @@ class Metrics:
 
     def pieces(self) -> Iterator[str]:
         """Yields the metrics in OpenMetrics text, each piece in about a millisecond."""
-        from ..metrics import kafka_exporter, state  # imported on first use, because most listeners are not asked for metrics
+        from ..metrics import kafka_exporter, state
         from ..metrics.openmetrics import END
         from ..metrics.requests import RequestCounts
 

@@ -102,7 +102,7 @@ class AsyncCluster(ClusterControls):
         control_token: str | None = None,
     ) -> Self:
         """Returns a cluster that starts with the state in a file, which `save` has written; see `Cluster.load`."""
-        from ..snapshots.loading import load_on_any_ports  # not imported at start, because few clusters are loaded
+        from ..snapshots.loading import load_on_any_ports
 
         given = _texts(settings or {})
         check_scope(given)
@@ -126,7 +126,7 @@ class AsyncCluster(ClusterControls):
         await server.start()
         self._running = server
         if self._control is not None:
-            from ..controls.http.listener import ControlListener  # imported only if needed, because a start should be fast
+            from ..controls.http.listener import ControlListener
 
             listener = ControlListener(self, self._control)
             try:
@@ -407,7 +407,7 @@ class Cluster(BlockingControls):
 
         The cluster stays in its thread, so that a coroutine which blocks its own loop does not stop the brokers.
         """
-        from .other_loops import OnOtherLoops  # imported on first use, because few programs need both kinds of methods
+        from .other_loops import OnOtherLoops
 
         return cast(AsyncCluster, OnOtherLoops(self._cluster, self._submit))
 

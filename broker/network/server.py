@@ -118,7 +118,7 @@ class Server:
             await self._prepare_security()
             create_topics(self.cluster, self._topics)
             if self._data:
-                from ..seed_data.loading import load_files  # imported only if needed, because a start should be fast
+                from ..seed_data.loading import load_files
 
                 load_files(self.cluster, self._data, self.on_seed_bytes)
             await self._follow_nodes()

@@ -56,7 +56,7 @@ def seed_progress(data: Sequence[Path]) -> Iterator[Callable[[int], object] | No
     if not data:
         yield None
         return
-    from .progress import MEGABYTES, Progress  # imported only if needed, because a start should be fast
+    from .progress import MEGABYTES, Progress
 
     with Progress(MEGABYTES, sum(file.stat().st_size for file in data if file.is_file())) as progress:
         yield progress.advance
@@ -86,7 +86,7 @@ async def _serve(
         stack.push_async_callback(server.stop)
         address = None
         if control is not None:
-            from ..controls.http.served import serve_controls  # imported only if needed, because a start should be fast
+            from ..controls.http.served import serve_controls
 
             listener = await serve_controls(server, control)
             stack.push_async_callback(listener.stop)
@@ -97,7 +97,7 @@ async def _serve(
             trace.start(server)
             stack.push_async_callback(trace.stop)
         if command:
-            from .accompanied import run_beside  # imported only if needed, because a start should be fast
+            from .accompanied import run_beside
 
             code = await run_beside(command, {"BOOTSTRAP_SERVERS": server.bootstrap_servers, "ODRADEK_CONTROL": address}, ended)
         else:

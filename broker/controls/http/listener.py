@@ -111,6 +111,6 @@ class ControlListener:
 
     @cached_property
     def _wire_streams(self) -> WireStreams:
-        from .stream import WireStreams  # imported when it is first needed, with the modules that show the wire
+        from .stream import WireStreams
 
         return WireStreams()
