@@ -121,7 +121,7 @@ class ClusterState:
         self.quotas = ClientQuotas()
         self.authorizer = authorizer_of(self.config, config.acls)
         self.shortcut_allowed = self.authorizer is None
-        """Whether connections may serve requests without decoding them (`appending/produce_shapes.py`).
+        """Whether connections may serve requests without decoding them (`appending/produce_shortcut.py`).
 
         It stays False once a topic has kept messages of an older format, because these are converted.
         """

@@ -17,8 +17,7 @@ from collections.abc import Generator, Hashable
 from ...protocol.errors import ErrorCode, KafkaError
 from ...protocol.frame import encode_response
 from ...protocol.messages.fetch import FETCH, FetchableTopicResponse, FetchRequest, FetchResponse, PartitionData
-from ..api.context import Context
-from ..api.lookup import node_endpoints
+from ..api.context import Context, node_endpoints
 from ..api.registry import handles
 from ..cluster.fetch_sessions import FINAL_EPOCH, INITIAL_EPOCH, FetchSession, next_epoch
 from ..fetching.fetch_shortcut import learn

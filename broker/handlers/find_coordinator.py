@@ -10,8 +10,7 @@ from functools import partial
 
 from ...protocol.errors import ErrorCode, KafkaError
 from ...protocol.messages.find_coordinator import FIND_COORDINATOR, Coordinator, FindCoordinatorRequest, FindCoordinatorResponse
-from ..api.context import Context
-from ..api.lookup import reachable_brokers
+from ..api.context import Context, reachable_brokers
 from ..api.registry import handles
 from ..scheduling.slices import Slices, in_slices
 from ..scheduling.waiting import Wait

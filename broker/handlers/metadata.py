@@ -34,8 +34,7 @@ from ...protocol.messages.metadata import (
     MetadataResponseTopic,
 )
 from ...protocol.schema import ZERO_UUID, EncodedItems
-from ..api.context import Context
-from ..api.lookup import reachable_brokers, stopped_nodes
+from ..api.context import Context, reachable_brokers, stopped_nodes
 from ..api.registry import handles
 from ..api.topic_descriptions import OPERATIONS_NOT_REQUESTED, Description, TopicDescriber
 from ..scheduling.waiting import NEXT_TURN, Background, Wait

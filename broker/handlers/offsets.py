@@ -44,8 +44,7 @@ from ...protocol.messages.offset_fetch import (
     OffsetFetchResponseTopics,
 )
 from ...protocol.schema import ZERO_UUID
-from ..api.context import Context
-from ..api.lookup import Found, find_partitions
+from ..api.context import Context, Found, find_partitions
 from ..api.registry import handles
 from ..groups.offsets import CommittedOffset, CommittedOffsets
 from ..kafka_quirks.java_long import wrapped_long

@@ -30,8 +30,7 @@ from ...protocol.messages.share_fetch import (
     ShareFetchRequest,
     ShareFetchResponse,
 )
-from ..api.context import Context
-from ..api.lookup import node_endpoints
+from ..api.context import Context, node_endpoints
 from ..api.registry import handles
 from ..fetching.share_read import Results, ShareRead, partition_data
 from ..scheduling.waiting import Wait

@@ -18,8 +18,7 @@ from ...protocol.messages.describe_topic_partitions import (
     DescribeTopicPartitionsResponseTopic,
 )
 from ...protocol.schema import ZERO_UUID
-from ..api.context import Context
-from ..api.lookup import stopped_nodes
+from ..api.context import Context, stopped_nodes
 from ..api.registry import handles
 from ..scheduling.slices import Slices, chunks
 from ..scheduling.waiting import NEXT_TURN, Wait

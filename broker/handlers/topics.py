@@ -30,8 +30,7 @@ from ...protocol.messages.delete_topics import (
     DeleteTopicState,
 )
 from ...protocol.schema import ZERO_UUID
-from ..api.context import Context
-from ..api.lookup import find_topic
+from ..api.context import Context, find_topic
 from ..api.registry import handles
 from ..cluster.placement import MAX_PARTITIONS_PER_REQUEST, TOO_MANY_PARTITIONS
 from ..scheduling.slices import Slices

@@ -37,8 +37,7 @@ from ...protocol.messages.write_txn_markers import (
     WriteTxnMarkersResponse,
 )
 from ...storage.producers import StaleCoordinatorEpoch, StaleProducerEpoch
-from ..api.context import Context
-from ..api.lookup import find_led_partition, find_topic
+from ..api.context import Context, find_led_partition, find_topic
 from ..api.registry import handles
 from ..kafka_quirks.re2 import InvalidRegularExpression, Regex
 from ..scheduling.slices import Slices, chunks, in_slices

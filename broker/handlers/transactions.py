@@ -41,8 +41,7 @@ from ...protocol.messages.txn_offset_commit import (
     TxnOffsetCommitResponseTopic,
 )
 from ...protocol.schema import ZERO_UUID
-from ..api.context import Context
-from ..api.lookup import Found, find_partitions
+from ..api.context import Context, Found, find_partitions
 from ..api.registry import handles
 from ..appending.transaction_check import NotInTransaction, join_transaction
 from ..groups.offsets import CommittedOffset

@@ -21,8 +21,7 @@ from ...protocol.messages.offset_fetch import (
     OffsetFetchResponseTopic,
 )
 from ...protocol.schema import ZERO_UUID
-from ..api.context import Context
-from ..api.lookup import find_partitions
+from ..api.context import Context, find_partitions
 from ..scheduling.slices import Slices
 from ..scheduling.waiting import NEXT_TURN, Wait
 from ..security.acls import Operation, ResourceType

@@ -8,38 +8,29 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from odradek.broker.appending import produce_shapes
-from odradek.broker.appending.produce_shapes import ProduceShapes
-from odradek.broker.appending.produce_target import Target
+from odradek.broker.appending import produce_shortcut
+from odradek.broker.appending.append import append_unpacked
+from odradek.broker.appending.produce_shortcut import ProduceShortcut, Target
 from odradek.protocol.batches.compression import Compression
 from odradek.protocol.batches.record_builder import build_batch
 from odradek.protocol.batches.records import Record, write_crc
 from odradek.protocol.errors import ErrorCode
-from odradek.protocol.frame import encode_request
 from odradek.protocol.messages.produce import PRODUCE
 from odradek.storage.producer_state import MAX_SEQUENCE
+from tests.broker.appending.frames import frame
 from tests.broker.harness import START_MS, Client, World, a_batch, produce_request
 
 VERSIONS = range(PRODUCE.versions.first, PRODUCE.versions.last + 1)
 CRC_START = 21
 
 
-def frame(
-    world: World, version: int, batch: bytes, *, correlation_id: int = 1, topic: str = "t", partition: int = 0, acks: int = -1
-) -> bytes:
-    found = world.cluster.topics.get(topic)
-    topic_id = found.id if found and version >= 13 else bytes(16)
-    request = produce_request(topic, batch, partition=partition, acks=acks, topic_id=topic_id)
-    return b"".join(encode_request(PRODUCE, version, correlation_id, "test", request))
-
-
 def keyed(key: bytes | None, value: bytes | None, timestamp: int = START_MS, **options: Any) -> bytes:
     return bytes(build_batch([Record(0, timestamp, key, value, [])], **options))
 
 
-def shapes_of(client: Client) -> ProduceShapes:
+def shapes_of(client: Client) -> ProduceShortcut:
     shapes = client.connection._shortcut
-    assert isinstance(shapes, ProduceShapes)
+    assert isinstance(shapes, ProduceShortcut)
     return shapes
 
 
@@ -54,10 +45,10 @@ def world() -> World:
 def served(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Returns a list that says for each request which was not decoded whether it was served by its shape or by its target."""
     ways: list[str] = []
-    append, append_to_target = produce_shapes._append, Target.append
+    append_to_target = Target.append
 
     def watched_append(*arguments: Any) -> int:
-        base_offset = append(*arguments)
+        base_offset = append_unpacked(*arguments)
         ways.extend(["shape"] * (base_offset >= 0))
         return base_offset
 
@@ -65,7 +56,7 @@ def served(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         ways.append("target")
         return append_to_target(*arguments)
 
-    monkeypatch.setattr(produce_shapes, "_append", watched_append)
+    monkeypatch.setattr(produce_shortcut, "append_unpacked", watched_append)
     monkeypatch.setattr(Target, "append", watched_target)
     return ways
 
@@ -186,7 +177,7 @@ def test_shape_serves_keyed_values_below_8_kib(size: int, way: str, world: World
         bytes(build_batch([Record(0, 1000, b"a", b"b", [("name", b"")])])),
         bytes(build_batch([Record(0, 1000, None, b"a", [("name", bytes(3))])])),
         keyed(bytes(64), b"a"),
-        keyed(b"a", bytes(produce_shapes.MAX_SHAPE_LENGTH)),
+        keyed(b"a", bytes(produce_shortcut.MAX_SHAPE_LENGTH)),
     ],
     ids=["ten records", "long delta", "second with header", "compressed", "header", "empty header", "zeros in header", "long key", "long"],
 )
@@ -303,7 +294,7 @@ def test_idempotent_batches_continue_by_shape(world: World, served: list[str]) -
 
 
 def test_shapes_of_a_connection_are_limited(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(produce_shapes, "MAX_SHAPES", 3)
+    monkeypatch.setattr(produce_shortcut, "MAX_SHAPES", 3)
     client = world.client()
     sizes = []
     for size in (0, 1, 2, 3, 4, 4, 5):
@@ -313,7 +304,7 @@ def test_shapes_of_a_connection_are_limited(world: World, monkeypatch: pytest.Mo
 
 
 def test_targets_of_a_connection_are_limited(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(produce_shapes, "MAX_TARGETS", 2)
+    monkeypatch.setattr(produce_shortcut, "MAX_TARGETS", 2)
     client = world.client()
     counts = []
     for partition in (0, 1, 2):
