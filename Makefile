@@ -4,8 +4,9 @@
 PYTHON ?= python3
 
 PIP_INSTALL = .venv/bin/python -m pip install --quiet --disable-pip-version-check
-# The tests of a file share fixtures that are expensive to create, so a file runs in one process.
-PYTEST = .venv/bin/python -m pytest -n 2 --dist loadfile
+# The tests of a file share fixtures that are expensive to create, so a file runs in one process. tests/conftest.py orders the files.
+# Compiled modules are kept, because the tests start hundreds of Python processes.
+PYTEST = PYTHONDONTWRITEBYTECODE= .venv/bin/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 MODULE = PYTHONPATH=.dev:. .venv/bin/python -m
 
 .PHONY: help run demo test-fast test test-all lint docs paths site links differential conformance damaged fuzz soak churn bench venv
