@@ -10,7 +10,7 @@ from typing import Any
 from confluent_kafka import Consumer, Producer
 
 from odradek import Cluster
-from odradek.broker.controls.doctor import FindingInfo
+from odradek.broker.controls.wire import FindingInfo
 
 PATIENCE_S = 30.0
 QUIET: dict[str, Any] = {"log_level": 0}
