@@ -21,9 +21,8 @@ from .error_conditions import (
     set_of,
 )
 from .offset_ranges import OffsetRange, assigned_partitions, resolve
-from .rate_limit import limited_ends
 from .source_options import ReadOptions
-from .trigger_options import TriggerOptions
+from .trigger_options import TriggerOptions, limit_ends
 
 Ends: TypeAlias = dict[TopicPartition, int]
 logger = logging.getLogger("odradek.spark_sink")
@@ -68,7 +67,7 @@ class StreamOffsets:
         starts = start | self._earliest(ends.keys() - start.keys())
         if self._target is None and self._too_few(starts, ends):
             return start
-        return ends if self._trigger.max_offsets is None else limited_ends(starts, ends, self._trigger.max_offsets)
+        return ends if self._trigger.max_offsets is None else limit_ends(starts, ends, self._trigger.max_offsets)
 
     def _ends(self, known: Ends) -> Ends:
         """Returns the ends of all assigned logs.

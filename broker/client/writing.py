@@ -12,7 +12,7 @@ from ...protocol.batches.record_builder import build_batch
 from ...protocol.batches.records import Record
 from ...protocol.messages.init_producer_id import INIT_PRODUCER_ID, InitProducerIdRequest
 from ...protocol.messages.produce import PRODUCE, PartitionProduceData, ProduceRequest, TopicProduceData
-from ..kafka_quirks.murmur2 import partition_of
+from ..kafka_quirks.java_hash import partition_of
 from ..seed_data.entries import SeedRecord
 from .cluster_client import ClientError, ClusterClient, TopicPartition, check
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from .options import add_control_options, control_address, refuse
 
 if TYPE_CHECKING:
-    from ..wire.doctor.report import Description
+    from ..wire.doctor.finding import Description
 
 FOUND = 1
 EXAMPLES = """\
@@ -39,7 +39,7 @@ def run(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
         return refuse(str(error))
     import json  # imported when it is needed, because all commands share the start
 
-    from ..wire.doctor.report import as_text
+    from ..wire.doctor.finding import as_text
 
     sys.stdout.write(json.dumps(findings, indent=2) + "\n" if options.json else as_text(findings))
     return FOUND if findings else 0
@@ -67,7 +67,7 @@ def _in_cluster(options: argparse.Namespace, environ: Mapping[str, str]) -> list
 def _in_file(name: str) -> list[Description]:
     """Returns the findings in a capture. Raises ValueError if it cannot be read."""
     from ..wire.doctor.examination import examine
-    from ..wire.doctor.report import described
+    from ..wire.doctor.finding import describe
     from ..wire.reading.capture import Capture
     from ..wire.reading.file_format import NotACapture
     from .capture_input import opened, report_problems
@@ -75,7 +75,7 @@ def _in_file(name: str) -> list[Description]:
     try:
         with opened(name) as stream:
             capture = Capture(stream)
-            findings = [described(finding) for finding in examine(capture.entries())]
+            findings = [describe(finding) for finding in examine(capture.entries())]
     except NotACapture as error:
         raise ValueError(f"{name} is not a capture: {error}") from None
     except OSError as error:

@@ -28,7 +28,7 @@ def run(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
     from ..control_errors import InvalidControl
     from ..process.terminal import has_colours
     from ..wire.filters import parsed
-    from ..wire.printing import printed_by
+    from ..wire.lines import printing_of
     from ..wire.reading.capture import Capture
     from ..wire.reading.file_format import NotACapture
     from .capture_input import opened, report_problems
@@ -36,7 +36,7 @@ def run(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
 
     if options.format is not None and (options.json or options.verbose):
         return refuse(DIAGRAM_HAS_NO_LINES)
-    printing = printed_by(verbose=options.verbose, as_json=options.json, colours=has_colours(sys.stdout, environ))
+    printing = printing_of(verbose=options.verbose, as_json=options.json, colours=has_colours(sys.stdout, environ))
     try:
         selects = parsed(options.filter) if options.filter else None
         with opened(options.file) as stream:

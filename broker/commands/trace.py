@@ -43,10 +43,10 @@ def run(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
 
 def _print(options: argparse.Namespace, environ: Mapping[str, str]) -> None:
     from ..process.terminal import has_colours
-    from ..wire.printing import printed_by
+    from ..wire.lines import printing_of
     from .trace_client import Missed
 
-    printing = printed_by(verbose=options.verbose, as_json=options.json, colours=has_colours(sys.stdout, environ))
+    printing = printing_of(verbose=options.verbose, as_json=options.json, colours=has_colours(sys.stdout, environ))
     for entry in followed(options, environ):
         text = printing.missed(entry.entries) if isinstance(entry, Missed) else printing.of(entry)
         print(text, flush=True)

@@ -34,7 +34,7 @@ class DoctorControls(Controls):
         The record contains the last exchanges only. An empty list means that they show no mistake.
         """
         from ..wire.doctor.examination import examine  # imported on first use, because most clusters are not examined
-        from ..wire.doctor.report import described
+        from ..wire.doctor.finding import describe
 
         entries = await recorded(self._server)
-        return await self._server.in_thread(lambda: [FindingInfo(**described(finding)) for finding in examine(entries, since)])
+        return await self._server.in_thread(lambda: [FindingInfo(**describe(finding)) for finding in examine(entries, since)])

@@ -48,7 +48,7 @@ from ..api.context import Context
 from ..api.lookup import Found, find_partitions
 from ..api.registry import handles
 from ..groups.offsets import CommittedOffset, CommittedOffsets
-from ..kafka_quirks.java_long import wrapped_long
+from ..kafka_quirks.java_hash import wrapped_long
 from ..scheduling.slices import Slices, chunks, in_slices, weight_of
 from ..scheduling.waiting import NEXT_TURN, Wait
 from ..security.acls import Operation, ResourceType

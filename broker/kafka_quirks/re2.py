@@ -1,8 +1,8 @@
-"""Regular expressions with the syntax of RE2/J, for subscriptions to topics (KIP-848) and ListTransactions (KIP-1152).
+r"""Regular expressions with the syntax of RE2/J, for subscriptions to topics (KIP-848) and ListTransactions (KIP-1152).
 
 Python's `re` cannot be used: it accepts expressions that RE2 rejects, such as look-around and backreferences, and it backtracks, so that a
 client could block the broker with one expression. Here an expression is compiled to a nondeterministic automaton (Thompson's construction)
-and simulated in time linear in the length of the name. All of RE2's syntax is supported except `\\C`.
+and simulated in time linear in the length of the name. All of RE2's syntax is supported except `\C`.
 
 `_Parser` is a recursive-descent parser. Each of its grammar methods returns a `Build`: a function that adds the states of its part in front
 of a given state. Building backwards in this way means that each state's successors exist before the state itself, except for loops, whose
@@ -12,10 +12,9 @@ copies of the states of `x`; `MAX_STATES` and `MAX_STEPS` limit the size of the 
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Callable, Generator, Sequence
 from typing import NamedTuple
-
-from .unicode_names import CATEGORIES, SCRIPTS, belongs
 
 MAX_REPEAT = 1000
 MAX_STATES = 5_000
@@ -282,7 +281,7 @@ class _Parser:
             raise InvalidRegularExpression("invalid character class range")
         if known == "Lu" and "i" in self.flags:
             known = "L"  # In RE2/J, \p{Lu} with the flag `i` matches lower case as well, but \p{Ll} does not match upper case.
-        return _negated(lambda char: belongs(char, known), negated)
+        return _negated(lambda char: belongs_to(char, known), negated)
 
     def _set(self) -> Test:
         self.position += 1
@@ -366,3 +365,27 @@ def _negated(test: Test, negated: bool) -> Test:
 
 def _is_boundary(name: str, at: int) -> bool:
     return (at > 0 and name[at - 1] in WORD) != (at < len(name) and name[at] in WORD)
+
+
+_CATEGORIES = "C Cc Cf Co Cs L Ll Lm Lo Lt Lu M Mc Me Mn N Nd Nl No P Pc Pd Pe Pf Pi Po Ps S Sc Sk Sm So Z Zl Zp Zs"
+_SCRIPTS = """
+    Arabic Armenian Avestan Balinese Bamum Batak Bengali Bopomofo Brahmi Braille Buginese Buhid Canadian_Aboriginal Carian Cham Cherokee
+    Common Coptic Cuneiform Cypriot Cyrillic Deseret Devanagari Egyptian_Hieroglyphs Ethiopic Georgian Glagolitic Gothic Greek Gujarati
+    Gurmukhi Han Hangul Hanunoo Hebrew Hiragana Imperial_Aramaic Inherited Inscriptional_Pahlavi Inscriptional_Parthian Javanese Kaithi
+    Kannada Katakana Kayah_Li Kharoshthi Khmer Lao Latin Lepcha Limbu Linear_B Lisu Lycian Lydian Malayalam Mandaic Meetei_Mayek Mongolian
+    Myanmar New_Tai_Lue Nko Ogham Ol_Chiki Old_Italic Old_Persian Old_South_Arabian Old_Turkic Oriya Osmanya Phags_Pa Phoenician Rejang
+    Runic Samaritan Saurashtra Shavian Sinhala Sundanese Syloti_Nagri Syriac Tagalog Tagbanwa Tai_Le Tai_Tham Tai_Viet Tamil Telugu Thaana
+    Thai Tibetan Tifinagh Ugaritic Unknown Vai Yi
+"""
+CATEGORIES, SCRIPTS = frozenset(_CATEGORIES.split()), frozenset(_SCRIPTS.split())
+"""The Unicode categories and scripts that `\\p{...}` accepts in RE2/J 1.8, which Kafka 4.3 uses.
+
+Names of topics are ASCII, so their characters belong to the scripts Latin and Common only.
+"""
+
+
+def belongs_to(char: str, name: str) -> bool:
+    """Returns whether a character of a topic's name belongs to a category or script. All characters belong to `Any`."""
+    if name in CATEGORIES:
+        return unicodedata.category(char).startswith(name)
+    return name == "Any" or name == ("Latin" if char.isalpha() else "Common")

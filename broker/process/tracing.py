@@ -19,7 +19,7 @@ from ..scheduling.turns import TURN_S
 from ..wire.exchange import Entry
 from ..wire.feed import Feed, selected
 from ..wire.filters import Filter
-from ..wire.printing import printed_by
+from ..wire.lines import printing_of
 from .terminal import has_colours
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ class Tracer:
 
     def __init__(self, selects: Filter, *, verbose: bool, as_json: bool, write: Callable[[str], object] | None = None) -> None:
         self._selects = selects
-        self._style = printed_by(verbose=verbose, as_json=as_json, colours=write is None and has_colours(sys.stdout, os.environ))
+        self._style = printing_of(verbose=verbose, as_json=as_json, colours=write is None and has_colours(sys.stdout, os.environ))
         self._write = write or _print
         self._reader_has_gone = False
         self._texts: SimpleQueue[tuple[str, Callable[[], None]]] = SimpleQueue()

@@ -11,8 +11,7 @@ from collections.abc import Iterable, Sequence
 
 from ...protocol.frame import Buffer
 from .captured_stream import CapturedStream
-from .pcapng import CLOSED, INBOUND, OUTBOUND, interface, packet, section_header
-from .tcp_packets import FIN, Address, TcpPackets
+from .packets import CLOSED, FIN, INBOUND, OUTBOUND, Address, TcpPackets, interface, packet, section_header
 
 
 class Section:

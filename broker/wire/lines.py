@@ -10,14 +10,15 @@ because these would act on the terminal.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Protocol
 
 from ..plurals import counted
 from .exchange import Entry, Event, Exchange
 from .filters import duration_ms
-from .json_form import json_of_message
+from .json_form import json_of_entry, json_of_message
 
 MAX_TOPICS = 3
 MAX_CHARACTERS = 60
@@ -124,3 +125,33 @@ def _plain(value: Any) -> str:
     if isinstance(value, list):
         return f"[{', '.join(map(_plain, value))}]"
     return "null" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
+
+
+class Printing(Protocol):
+    """A form of output."""
+
+    def of(self, entry: Entry) -> str:
+        """Returns the text for an entry, without a line feed at the end."""
+
+    def missed(self, count: int) -> str:
+        """Returns the text for entries that were dropped before they could be shown."""
+
+
+class JsonLines:
+    """One JSON object per line, with the decoded messages if `verbose`."""
+
+    def __init__(self, *, verbose: bool) -> None:
+        self._verbose = verbose
+
+    def of(self, entry: Entry) -> str:
+        """Returns the object for an entry."""
+        return json.dumps(json_of_entry(entry, verbose=self._verbose))
+
+    def missed(self, count: int) -> str:
+        """Returns an object with the number of entries."""
+        return json.dumps({"kind": "missed", "missed": count})
+
+
+def printing_of(*, verbose: bool, as_json: bool, colours: bool) -> Printing:
+    """Returns the form that options select. JSON has no colours."""
+    return JsonLines(verbose=verbose) if as_json else Lines(colours=colours, verbose=verbose)

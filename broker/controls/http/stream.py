@@ -26,12 +26,10 @@ from weakref import WeakValueDictionary
 from ...control_errors import InvalidControl, unknown
 from ...network.server import Server
 from ...wire.exchange import Entry, Exchange
-from ...wire.feed import Feed
+from ...wire.feed import Feed, SampledFeed, SharedTexts
 from ...wire.filters import parsed
 from ...wire.json_form import json_of_entry
 from ...wire.record import Record
-from ...wire.sampled_feed import SampledFeed
-from ...wire.shared_texts import SharedTexts
 from ..recorded import record_of
 from .budget import Budget
 from .problems import Problem

@@ -15,7 +15,7 @@ from itertools import count
 from typing import BinaryIO
 
 from ..exchange import Entry
-from ..tcp_packets import ACK, SYN, Address
+from ..packets import ACK, SYN, Address
 from .conversation import KAFKA_PORT, Conversation, may_be_request
 from .file_format import CaptureFile, Packet
 from .segments import Segment, segment_of

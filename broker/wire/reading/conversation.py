@@ -17,10 +17,9 @@ from ....protocol.messages.metadata import METADATA, MetadataResponse
 from ....protocol.messages.produce import PRODUCE, ProduceRequest
 from ....protocol.schema import ZERO_UUID, Message, ProtocolError
 from ..exchange import Entry, Event, Exchange, Frame, Moment, client_id_of
+from ..packets import ACK, CLOSED, FAULT, FIN, RST, SYN, WAITED, Address
 from ..pairing import HEADER_BYTES, HEADLESS, Pairing, Start
-from ..pcapng import CLOSED, FAULT, WAITED
 from ..redaction import MAX_VERSION, redact_request, redact_response
-from ..tcp_packets import ACK, FIN, RST, SYN, Address
 from .file_format import Packet
 from .framing import Framing, TimedFrame
 from .reassembly import Bytes, Direction

@@ -11,7 +11,7 @@ from struct import Struct
 from struct import error as struct_error
 from typing import BinaryIO, Literal, NamedTuple
 
-from ..pcapng import BYTE_ORDER, COMMENT, END_OF_OPTIONS, INTERFACE, INTERFACE_NAME, PACKET, RESOLUTION, SECTION
+from ..packets import BYTE_ORDER, COMMENT, END_OF_OPTIONS, INTERFACE, INTERFACE_NAME, PACKET, RESOLUTION, SECTION
 
 MAX_BLOCK_BYTES = 64 * 1024 * 1024
 MAX_INTERFACES = 10_000

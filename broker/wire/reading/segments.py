@@ -9,7 +9,7 @@ from struct import Struct
 from struct import error as struct_error
 from typing import NamedTuple
 
-from ..tcp_packets import TCP, Address
+from ..packets import TCP, Address
 
 NULL, ETHERNET, LOOP, COOKED, COOKED_V2 = 0, 1, 108, 113, 276
 RAW = {12, 14, 101, 228, 229}

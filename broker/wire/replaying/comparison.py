@@ -14,8 +14,7 @@ from ....protocol.batches.records import batches
 from ....protocol.errors import ErrorCode
 from ....protocol.schema import Message, ProtocolError, Spec, specs
 from ...plurals import counted
-from .ids import Ids
-from .pairs import kind_of, paired
+from .ids import Ids, kind_of, pair_items
 
 NOT_COMPARED = {
     *("throttle_time_ms", "log_append_time_ms", "session_lifetime_ms", "transaction_start_time_ms", "last_timestamp"),  # times
@@ -51,7 +50,7 @@ def _of_field(spec: Spec, before: Any, now: Any, version: int, ids: Ids, path: s
         if len(before) != len(now):
             yield f"{path}: {counted(len(before), 'item was', 'items were')} recorded, now {len(now)}"
         item = spec._replace(array=False)
-        for number, one, other in paired(item, before, now, ids.live):
+        for number, one, other in pair_items(item, before, now, ids.live):
             yield from _of_field(item, one, other, version, ids, f"{path}[{number}]")
     elif isinstance(spec.kind, type):
         yield from _differences(before, now, version, ids, f"{path}.")

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import zip_longest
 
 from ..diagrams.lifelines import Lifelines
-from ..doctor.fetches import has_records
+from ..doctor.consumers import has_records
 from ..doctor.history import PRELIMINARY
 from ..exchange import Entry, Event, Exchange
 from ..labels import request_label, response_label, shortened

@@ -3,9 +3,9 @@ from __future__ import annotations
 from io import BytesIO
 
 from odradek.broker.wire.captured_connection import CapturedConnection, Section
+from odradek.broker.wire.packets import FIN, RST, Address, canonical
 from odradek.broker.wire.reading.file_format import CaptureFile, Packet
 from odradek.broker.wire.reading.segments import Segment, segment_of
-from odradek.broker.wire.tcp_packets import FIN, RST, Address, canonical
 from odradek.protocol.frame import encode_request
 from odradek.protocol.messages.heartbeat import HEARTBEAT, HeartbeatRequest
 

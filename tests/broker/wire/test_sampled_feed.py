@@ -3,11 +3,10 @@ from __future__ import annotations
 import pytest
 
 from odradek.broker.faults.options import add_fault
-from odradek.broker.wire import sampled_feed
+from odradek.broker.wire import feed as feeds
 from odradek.broker.wire.exchange import Entry, Event, Exchange
-from odradek.broker.wire.feed import selected
+from odradek.broker.wire.feed import SampledFeed, selected
 from odradek.broker.wire.filters import parsed
-from odradek.broker.wire.sampled_feed import SampledFeed
 from odradek.protocol.messages.metadata import METADATA, MetadataRequest
 from odradek.protocol.messages.produce import PRODUCE
 from tests.broker.harness import Client, World, a_batch, produce_request
@@ -18,7 +17,7 @@ from tests.broker.wire.test_record import a_world, pipelined, record_of
 def small_limits(monkeypatch: pytest.MonkeyPatch) -> None:
     limits = {"SELECTED_PER_LOOK": 2, "MAX_SELECTED": 5, "EXAMINED_PER_LOOK": 4, "MAX_EXAMINED": 10}
     for name, number in limits.items():
-        monkeypatch.setattr(sampled_feed, name, number)
+        monkeypatch.setattr(feeds, name, number)
     monkeypatch.setattr(SampledFeed, "_may_select", 5)
     monkeypatch.setattr(SampledFeed, "_may_examine", 10)
 

@@ -9,10 +9,9 @@ from random import Random
 import pytest
 
 from odradek.broker.wire.exchange import Entry, Event, Exchange, Frame, Moment
-from odradek.broker.wire.pcapng import INBOUND, interface, packet, section_header
+from odradek.broker.wire.packets import INBOUND, Address, TcpPackets, interface, packet, section_header
 from odradek.broker.wire.reading import capture
 from odradek.broker.wire.reading.capture import Capture, in_order
-from odradek.broker.wire.tcp_packets import Address, TcpPackets
 from odradek.protocol.frame import encode_request
 from odradek.protocol.messages.api_versions import API_VERSIONS, ApiVersionsRequest
 from odradek.protocol.messages.fetch import FETCH, FetchPartition, FetchRequest, FetchTopic
