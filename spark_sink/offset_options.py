@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from .client import EARLIEST, LATEST, TopicPartition
-from .user_options import INT64_MAX, UserOptions, expected, is_integer
+from .user_options import INT64_MAX, UserOptions, is_integer, unexpected_value
 
 OffsetJson: TypeAlias = dict[str, dict[str, int]]
 
@@ -66,7 +66,7 @@ def _offsets(options: UserOptions, name: str, default: str) -> Offsets:
         return EARLIEST if value.lower() == "earliest" else LATEST
     found = _by_partition(options, name, OFFSETS_EXAMPLE)
     if not all(offset >= EARLIEST for offset in found.values()):
-        raise expected(OFFSETS_EXAMPLE, value, name)
+        raise unexpected_value(OFFSETS_EXAMPLE, value, name)
     return found
 
 
@@ -91,7 +91,7 @@ def _by_partition(options: UserOptions, name: str, example: str) -> dict[TopicPa
     try:
         found = from_json(topics)
     except (AttributeError, ValueError):
-        raise expected(example, options.text(name, ""), name) from None
+        raise unexpected_value(example, options.text(name, ""), name) from None
     if not all(is_integer(number) for number in found.values()):
-        raise expected(example, options.text(name, ""), name)
+        raise unexpected_value(example, options.text(name, ""), name)
     return found

@@ -176,6 +176,6 @@ def partition_of(key: bytes, partitions: int) -> int:
     return (murmur2(key) & 0x7FFFFFFF) % partitions
 
 
-def wrapped_long(value: int) -> int:
+def wrap_long(value: int) -> int:
     """Returns the value of a Java `long` after an overflow: the lowest 64 bits, as a signed integer."""
     return (value + (1 << 63)) % (1 << 64) - (1 << 63)

@@ -53,7 +53,7 @@ class InvalidRegularExpression(ValueError):
     """The text is not a valid regular expression. The messages resemble those of RE2/J."""
 
 
-class State(NamedTuple):
+class AutomatonState(NamedTuple):
     """A state of the automaton.
 
     With `test` it consumes a character that passes the test. With `at` it is an assertion about a position, such as `^`. With neither it
@@ -73,7 +73,7 @@ class Regex:
     """A compiled expression, which must match a whole name. The constructor raises InvalidRegularExpression."""
 
     def __init__(self, text: str) -> None:
-        self._states: list[State] = [State(None, None, ())]
+        self._states: list[AutomatonState] = [AutomatonState(None, None, ())]
         self._start = _Parser(text, self._states).parse()(0)
 
     def matches(self, name: str) -> bool:
@@ -110,7 +110,7 @@ class Regex:
 class _Parser:
     """Parses one expression and adds its states to `states`."""
 
-    def __init__(self, text: str, states: list[State]) -> None:
+    def __init__(self, text: str, states: list[AutomatonState]) -> None:
         self.text, self.position, self.states = text, 0, states
         self.flags: frozenset[str] = frozenset()
         self.depth = self.steps = 0
@@ -136,12 +136,12 @@ class _Parser:
                 literal, _, rest = self.text[self.position :].partition("\\E")
                 self.position = len(self.text) - len(rest)
                 quoted = [self._char(self._literal(char)) for char in literal]
-                parts += [*quoted[:-1], *map(self._repeated, quoted[-1:])]
+                parts += [*quoted[:-1], *map(self._repetition, quoted[-1:])]
             else:
-                parts.append(self._repeated(self._atom()))
+                parts.append(self._repetition(self._atom()))
         return lambda after: self._chain(parts, after)
 
-    def _repeated(self, part: Build) -> Build:
+    def _repetition(self, part: Build) -> Build:
         bounds = self._bounds()
         if bounds is None:
             return part
@@ -168,7 +168,7 @@ class _Parser:
         if high is None:
             loop = self._add(None, None)
             inner = part(loop)
-            self.states[loop] = State(None, None, (inner, after))
+            self.states[loop] = AutomatonState(None, None, (inner, after))
             after = loop if low == 0 else inner
         else:
             for _ in range(high - low):
@@ -236,16 +236,16 @@ class _Parser:
         if following in ("A", "z"):
             self.position += 1
             return self._assertion(lambda name, at: at == (0 if following == "A" else len(name)))
-        return self._char(self._escaped())
+        return self._char(self._escape_test())
 
-    def _escaped(self) -> Test:
+    def _escape_test(self) -> Test:
         """Parses the rest of an escape, inside or outside a class."""
         char = self.text[self.position : self.position + 1]
         if not char:
             raise InvalidRegularExpression("trailing backslash at end of expression")
         self.position += 1
         if char.lower() in CLASSES:
-            return _negated(CLASSES[char.lower()], char.isupper())
+            return _negate(CLASSES[char.lower()], char.isupper())
         if char in "pP":
             return self._category(char == "P")
         if char in CONTROLS:
@@ -281,7 +281,7 @@ class _Parser:
             raise InvalidRegularExpression("invalid character class range")
         if known == "Lu" and "i" in self.flags:
             known = "L"  # In RE2/J, \p{Lu} with the flag `i` matches lower case as well, but \p{Ll} does not match upper case.
-        return _negated(lambda char: belongs_to(char, known), negated)
+        return _negate(lambda char: belongs_to(char, known), negated)
 
     def _set(self) -> Test:
         self.position += 1
@@ -291,7 +291,7 @@ class _Parser:
             if self.position >= len(self.text):
                 raise InvalidRegularExpression("missing closing ]")
             tests.append(self._posix() or self._range())
-        return _negated(lambda char: any(test(char) for test in tests), negated)
+        return _negate(lambda char: any(test(char) for test in tests), negated)
 
     def _posix(self) -> Test | None:
         name, closed, _ = self.text[self.position + 2 :].partition(":]")
@@ -300,7 +300,7 @@ class _Parser:
         if name.removeprefix("^") not in POSIX:
             raise InvalidRegularExpression("invalid character class range")
         self.position += len(name) + 4
-        return _negated(POSIX[name.removeprefix("^")], name.startswith("^"))
+        return _negate(POSIX[name.removeprefix("^")], name.startswith("^"))
 
     def _range(self) -> Test:
         low = self._member()
@@ -321,7 +321,7 @@ class _Parser:
         if char != "\\":
             return char
         start = self.position
-        test = self._escaped()
+        test = self._escape_test()
         matching = [each for each in map(chr, range(128)) if test(each)]
         is_single = len(matching) == 1 or self.text[start : start + 1] in tuple("x01234567")
         return matching[0] if is_single and matching and "i" not in self.flags else test
@@ -342,7 +342,7 @@ class _Parser:
     def _add(self, test: Test | None, at: Callable[[str, int], bool] | None, *following: int) -> int:
         if len(self.states) >= MAX_STATES:
             raise InvalidRegularExpression("expression too large")
-        self.states.append(State(test, at, following))
+        self.states.append(AutomatonState(test, at, following))
         return len(self.states) - 1
 
     def _chain(self, parts: Sequence[Build], after: int) -> int:
@@ -359,7 +359,7 @@ class _Parser:
         return found
 
 
-def _negated(test: Test, negated: bool) -> Test:
+def _negate(test: Test, negated: bool) -> Test:
     return (lambda char: not test(char)) if negated else test
 
 

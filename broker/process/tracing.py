@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from ..scheduling.turns import TURN_S
 from ..wire.exchange import Entry
-from ..wire.feed import Feed, selected
+from ..wire.feed import Feed, show_selected
 from ..wire.filters import Filter
 from ..wire.lines import printing_of
 from .terminal import has_colours
@@ -44,7 +44,7 @@ class Tracer:
         """Begins with the next entry of the record, which must not be switched off."""
         record = server.core.record
         assert record is not None
-        self._feed: Feed[Entry] = Feed(record, record.next_sequence, selected(record, self._selects))
+        self._feed: Feed[Entry] = Feed(record, record.next_sequence, show_selected(record, self._selects))
         self._loop = asyncio.get_running_loop()
         threading.Thread(target=self._run, name="odradek-trace", daemon=True).start()
         self._task = self._loop.create_task(self._follow())

@@ -22,7 +22,7 @@ Shown = Callable[[int, Kept], Iterator[tuple[int, T | None]]]
 """Shows something kept, whose first entry has the given number: yields each entry's number and form, None if it is not selected."""
 
 
-def selected(record: Record, selects: Filter) -> Shown[Entry]:
+def show_selected(record: Record, selects: Filter) -> Shown[Entry]:
     """Returns the function that shows the entries that a filter selects as they are."""
 
     def show(sequence: int, kept: Kept) -> Iterator[tuple[int, Entry | None]]:
@@ -54,19 +54,19 @@ class Feed(Generic[T]):
         for sequence, flight in list(self._in_flight.items()):
             if flight.is_over or sequence < self._record.first_sequence:
                 del self._in_flight[sequence]
-                yield from self._selected(sequence, flight)
+                yield from self._forms(sequence, flight)
         while kept := self._record.kept_since(self._next, MAX_AT_ONCE):
             for sequence, each in kept:
-                yield from self._taken(sequence, each)
+                yield from self._advance(sequence, each)
 
-    def _taken(self, sequence: int, kept: Kept) -> Iterator[T | None]:
+    def _advance(self, sequence: int, kept: Kept) -> Iterator[T | None]:
         since, self._next = self._next, sequence + count_of(kept)
         if isinstance(kept, Flight) and not kept.is_over:
             self._in_flight[sequence] = kept
         else:
-            yield from self._selected(sequence, kept, since)
+            yield from self._forms(sequence, kept, since)
 
-    def _selected(self, sequence: int, kept: Kept, since: int = 0) -> Iterator[T | None]:
+    def _forms(self, sequence: int, kept: Kept, since: int = 0) -> Iterator[T | None]:
         for number, form in self._shown(sequence, kept):
             yield form if number >= since else None
 
@@ -93,10 +93,10 @@ class SampledFeed(Feed[T]):
         left_out, self._left_out = self._left_out, 0
         return left_out
 
-    def _selected(self, sequence: int, kept: Kept, since: int = 0) -> Iterator[T | None]:
+    def _forms(self, sequence: int, kept: Kept, since: int = 0) -> Iterator[T | None]:
         taken = 0
         if self._has_room or _matters(kept):
-            for entry in super()._selected(sequence, kept, since):
+            for entry in super()._forms(sequence, kept, since):
                 taken += 1
                 self._may_examine -= 1
                 self._may_select -= entry is not None
@@ -139,10 +139,10 @@ class SharedTexts:
                 if entry is None:
                     entries = self._record.resolved(sequence, kept)
                     entry = next(each for each in entries if each.sequence == number)
-                text = self._remembered(number, self._render(entry) if self._selects(entry) else None)
+                text = self._remember(number, self._render(entry) if self._selects(entry) else None)
             yield number, text
 
-    def _remembered(self, number: int, text: bytes | None) -> bytes | None:
+    def _remember(self, number: int, text: bytes | None) -> bytes | None:
         self._texts[number] = text
         self._bytes += _size(text)
         while self._bytes > REMEMBERED_BYTES:

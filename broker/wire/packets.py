@@ -105,11 +105,11 @@ class TcpPackets:
         self._client = Side(client)
         self._broker = Side(broker)
 
-    def opened(self) -> list[bytes]:
+    def handshake(self) -> list[bytes]:
         """Returns the three packets with which the client connects."""
         return [self._packet(True, SYN), self._packet(False, SYN | ACK), self._packet(True, ACK)]
 
-    def joined(self) -> None:
+    def skip_handshake(self) -> None:
         """Begins with a connection that has been open for some time: its first packets are not written."""
         self._client.advance(1)
         self._broker.advance(1)

@@ -60,7 +60,7 @@ TOKEN_LIFETIME_S = 3600
 _SERVER_FIRST = re.compile(r"r=([!-+\--~]+),s=([A-Za-z0-9/+=]+),i=([0-9]{1,9})(?:,.*)?")
 
 
-class Mechanism(Protocol):
+class ClientMechanism(Protocol):
     """The client's side of one exchange."""
 
     complete: bool
@@ -69,7 +69,7 @@ class Mechanism(Protocol):
         """Returns the next message, None if the exchange is complete. Raises LoginFailed."""
 
 
-def mechanism_of(security: ClientSecurity, nonce: str, now_s: float) -> Mechanism:
+def mechanism_of(security: ClientSecurity, nonce: str, now_s: float) -> ClientMechanism:
     """Returns the mechanism of the settings. `nonce` is random printable ASCII without a comma, `now_s` the time since 1970."""
     if security.mechanism == PLAIN:
         return SingleMessage(f"\0{security.user}\0{security.password}".encode())

@@ -27,7 +27,7 @@ from ...control_errors import InvalidControl, unknown
 from ...network.server import Server
 from ...wire.exchange import Entry, Exchange
 from ...wire.feed import Feed, SampledFeed, SharedTexts
-from ...wire.filters import parsed
+from ...wire.filters import parse_filter
 from ...wire.json_form import json_of_entry
 from ...wire.record import Record
 from ..recorded import record_of
@@ -101,7 +101,7 @@ class WireStreams:
         key = record, options.filter, options.verbose, options.frames
         texts = self._texts.get(key)
         if texts is None:
-            texts = self._texts[key] = SharedTexts(record, parsed(options.filter), partial(_entry, options))
+            texts = self._texts[key] = SharedTexts(record, parse_filter(options.filter), partial(_entry, options))
         return texts
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypedDict, TypeVar
 
 from ..exchange import Entry
-from ..labels import shortened
+from ..labels import shorten
 from ..lines import Lines
 
 if TYPE_CHECKING:
@@ -83,8 +83,8 @@ def describe(finding: Finding) -> Description:
     lines = Lines()
     return Description(
         name=finding.name,
-        client=shortened(finding.client, 300),
-        problem=shortened(finding.problem, 1000),
+        client=shorten(finding.client, 300),
+        problem=shorten(finding.problem, 1000),
         advice=finding.advice,
         settings=list(finding.settings),
         exchanges=[entry.sequence for entry in finding.entries],

@@ -45,7 +45,7 @@ def _differences(recorded: Message, live: Message, version: int, ids: Ids, path:
 def _of_field(spec: Spec, before: Any, now: Any, version: int, ids: Ids, path: str) -> Iterator[str]:
     if before is None or now is None:
         if before is not now:
-            yield f"{path}: {_shown(spec, before)} was recorded, now {_shown(spec, now)}"
+            yield f"{path}: {_show(spec, before)} was recorded, now {_show(spec, now)}"
     elif spec.array:
         if len(before) != len(now):
             yield f"{path}: {counted(len(before), 'item was', 'items were')} recorded, now {len(now)}"
@@ -55,7 +55,7 @@ def _of_field(spec: Spec, before: Any, now: Any, version: int, ids: Ids, path: s
     elif isinstance(spec.kind, type):
         yield from _differences(before, now, version, ids, f"{path}.")
     elif not _same(spec, before, now, ids):
-        yield f"{path}: {_shown(spec, before)} was recorded, now {_shown(spec, now)}"
+        yield f"{path}: {_show(spec, before)} was recorded, now {_show(spec, now)}"
 
 
 def _same(spec: Spec, before: Any, now: Any, ids: Ids) -> bool:
@@ -74,7 +74,7 @@ def _contents(records: Any) -> object:
         return data
 
 
-def _shown(spec: Spec, value: Any) -> str:
+def _show(spec: Spec, value: Any) -> str:
     if spec.name.endswith("error_code") and isinstance(value, int):
         known = value in ErrorCode._value2member_map_
         return ErrorCode(value).name if known else str(value)

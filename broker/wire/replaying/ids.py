@@ -40,11 +40,11 @@ class Ids:
         """Returns the id that stands for one of the capture; the same if it is not known, because the client has chosen it."""
         return self._known.get((kind, recorded), recorded)
 
-    def replaced(self, message: Any) -> Any:
+    def translate(self, message: Any) -> Any:
         """Returns a request with the ids of now."""
-        return type(message)(**{spec.name: self._replaced(spec, getattr(message, spec.name)) for spec in specs(type(message))})
+        return type(message)(**{spec.name: self._translate(spec, getattr(message, spec.name)) for spec in specs(type(message))})
 
-    def _replaced(self, spec: Spec, value: Any) -> Any:
+    def _translate(self, spec: Spec, value: Any) -> Any:
         if value is None:
             return None
         if (kind := kind_of(spec)) is not None:
@@ -53,7 +53,7 @@ class Ids:
             return self._with_producer(bytearray(value))
         if not isinstance(spec.kind, type):
             return value
-        return [self.replaced(item) for item in value] if spec.array else self.replaced(value)
+        return [self.translate(item) for item in value] if spec.array else self.translate(value)
 
     def _with_producer(self, records: bytearray) -> bytearray:
         """Returns record batches with the producer ids of now. Other bytes than batches of format 2 stay as they are."""

@@ -60,7 +60,7 @@ def flags_and_numbers(packets: list[bytes]) -> list[tuple[int, int, int, int]]:
 def test_packets_of_a_connection_count_bytes_and_flags() -> None:
     packets = TcpPackets(CLIENT, BROKER)
     sent = [
-        *packets.opened(),
+        *packets.handshake(),
         *packets.data(True, b"abc"),
         *packets.data(False, b"defg"),
         packets.ending(True, FIN),
@@ -79,7 +79,7 @@ def test_packets_of_a_connection_count_bytes_and_flags() -> None:
 
 def test_packets_of_large_data_are_split() -> None:
     packets = TcpPackets(CLIENT, BROKER)
-    packets.joined()
+    packets.skip_handshake()
     sent = list(packets.data(False, bytes(2 * MAX_SEGMENT_BYTES + 1)))
     assert [size for *_, size in flags_and_numbers(sent)] == [MAX_SEGMENT_BYTES, MAX_SEGMENT_BYTES, 1]
     assert max(map(len, sent)) == 65535
@@ -87,7 +87,7 @@ def test_packets_of_large_data_are_split() -> None:
 
 def test_missing_bytes_leave_a_gap() -> None:
     packets = TcpPackets(CLIENT, BROKER)
-    packets.joined()
+    packets.skip_handshake()
     packets.missing(True, (1 << 32) - 3)
     (packet,) = packets.data(True, b"abcd")
     assert flags_and_numbers([packet])[0][1] == (1 << 32) - 2

@@ -5,8 +5,8 @@ import pytest
 from odradek.broker.faults.options import add_fault
 from odradek.broker.wire import feed as feeds
 from odradek.broker.wire.exchange import Entry, Event, Exchange
-from odradek.broker.wire.feed import SampledFeed, selected
-from odradek.broker.wire.filters import parsed
+from odradek.broker.wire.feed import SampledFeed, show_selected
+from odradek.broker.wire.filters import parse_filter
 from odradek.protocol.messages.metadata import METADATA, MetadataRequest
 from odradek.protocol.messages.produce import PRODUCE
 from tests.broker.harness import Client, World, a_batch, produce_request
@@ -28,7 +28,7 @@ def ask(client: Client, count: int) -> None:
 
 
 def feed_of(world: World, text: str) -> SampledFeed[Entry]:
-    return SampledFeed(record_of(world), 1, selected(record_of(world), parsed(text)))
+    return SampledFeed(record_of(world), 1, show_selected(record_of(world), parse_filter(text)))
 
 
 def looked(feed: SampledFeed[Entry]) -> tuple[int, int]:

@@ -7,7 +7,7 @@ import pytest
 from odradek.broker.wire import feed as feeds
 from odradek.broker.wire.exchange import Entry
 from odradek.broker.wire.feed import Feed, SharedTexts
-from odradek.broker.wire.filters import parsed
+from odradek.broker.wire.filters import parse_filter
 from tests.broker.harness import World
 from tests.broker.wire.test_record import a_world, pipelined, record_of
 
@@ -17,7 +17,7 @@ class Rendering:
 
     def __init__(self, world: World, text: str = "") -> None:
         self.rendered: list[int] = []
-        self.texts = SharedTexts(record_of(world), parsed(text), self._render)
+        self.texts = SharedTexts(record_of(world), parse_filter(text), self._render)
 
     def _render(self, entry: Entry) -> bytes:
         self.rendered.append(entry.sequence)
