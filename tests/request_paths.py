@@ -28,7 +28,7 @@ LISTS = re.compile(rf"(?<=^{SECTION}\n)(?:(?!^## ).*\n?)*", re.MULTILINE)
 INTRODUCTION = """
 The files of broker/ and storage/ that each request enters, in the order in which it enters them first. `make docs` writes the lists, and
 tests/tidy/test_request_paths.py compares them with a trace. Produce is the first one of its connection; the next ones to the same
-partition go from broker/connections/connection.py to broker/appending/produce_shapes.py and from there to storage/log.py, or to append.py.
+partition go from broker/connections/connection.py to broker/appending/produce_shortcut.py and from there to append.py.
 """
 
 
@@ -92,8 +92,8 @@ def other_paths() -> dict[str, Trace]:
 
 def _world() -> World:
     world = World(nodes=1)
-    world.cluster.create_topic("orders", 1, 1)
-    world.cluster.ensure_internal("__consumer_offsets")
+    world.cluster.topics.create("orders", 1, 1)
+    world.cluster.topics.ensure_internal("__consumer_offsets")
     return world
 
 

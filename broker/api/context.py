@@ -1,20 +1,29 @@
-"""The context of a request: the client with its permissions, the broker and the cluster."""
+"""The context of a request: the client with its permissions, the broker and the cluster, and what the request refers to.
+
+`find_topic` and the functions after it find topics, partitions and brokers with the checks and errors that all APIs share. The checks come
+in Kafka's order: permission first, so that an error does not reveal whether a topic exists to a client that may not describe it; then
+existence; then leadership and leader epoch. The response to a request that was sent to the wrong broker contains the current leader and its
+address (KIP-951).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
 
 from ...protocol.errors import ErrorCode, KafkaError
 from ...protocol.frame import Buffer
-from ...protocol.schema import Message
-from ..scheduling.waiting import Reply, Wait
+from ...protocol.messages.common import LeaderIdAndEpoch, NodeEndpoint
+from ...protocol.schema import ZERO_UUID, Message
+from ..scheduling.slices import Slices
+from ..scheduling.waiting import NEXT_TURN, Reply, Wait
 from ..security.acls import ACCESS_DENIED_ERRORS, ANONYMOUS, CLUSTER_NAME, OPERATIONS, Operation, ResourceType
 
 if TYPE_CHECKING:
     from ..cluster.broker import Broker
     from ..security.mechanism import Identity
-
+    from ..settings.listeners import Listener
+    from ..topics.partition import Partition, Topic
 
 Waiting = Generator[Wait, None, Message | list[Buffer] | None]
 """A request that waits: it yields `Wait`s and returns the response, the parts of its frame, or None if there is none to write."""
@@ -72,7 +81,7 @@ class Client:
 
 
 class Shortcut(Protocol):
-    """Serves requests of a connection without decoding them (appending/produce_shapes.py, fetching/fetch_shortcut.py)."""
+    """Serves requests of a connection without decoding them (appending/produce_shortcut.py, fetching/fetch_shortcut.py)."""
 
     def answer(self, data: memoryview, position: int, size: int, owns_buffer: bool) -> bytes | list[Buffer] | Waiting | None:
         """Serves the request in `size` bytes of `data` from `position` on, which do not include its length.
@@ -100,8 +109,7 @@ class Context:
 
     `frame` contains the request's bytes without their length. If `owns_buffer`, their memory is not reused for other requests, so that
     the log may keep it. A handler may set `shortcut`, which the connection then tries first for each further request. `quotas` is None
-    for a
-    client without quotas.
+    for a client without quotas.
     """
 
     __slots__ = ("broker", "client", "cluster", "frame", "owns_buffer", "quotas", "shortcut", "version")
@@ -151,7 +159,7 @@ class Context:
 
         The client then looks for the controller in the metadata. Brokers of KRaft forward such requests instead (KIP-590).
         """
-        if self.cluster.zookeeper is not None and self.cluster.controller_id != self.broker.node_id:
+        if self.cluster.zookeeper is not None and self.cluster.brokers.controller_id != self.broker.node_id:
             raise KafkaError(ErrorCode.NOT_CONTROLLER)
 
     def allowed(self, resource_type: ResourceType, name: str = CLUSTER_NAME) -> int:
@@ -160,9 +168,137 @@ class Context:
         if authorizer is None:
             operations: Iterable[Operation] = OPERATIONS[resource_type]
         else:
-            operations = authorizer.allowed(client.principal, client.client_host, resource_type, name)
+            operations = authorizer.allowed_operations(client.principal, client.client_host, resource_type, name)
         return sum(1 << operation for operation in operations)
 
     def reply(self) -> Reply[Any]:
         """Returns a reply that a state machine sets later. The handler waits for it with `yield Wait((reply,))`."""
         return Reply(self.cluster.wake)
+
+
+# Topics and partitions
+
+
+def find_topic(context: Context, operation: Operation | None, name: str, topic_id: bytes = ZERO_UUID) -> Topic:
+    """Returns the topic with this id or, if the id is zero, this name. `operation` is the permission that the client needs (None: none).
+
+    Raises KafkaError with UNKNOWN_TOPIC_ID, TOPIC_AUTHORIZATION_FAILED or UNKNOWN_TOPIC_OR_PARTITION.
+    """
+    cluster = context.cluster
+    if topic_id == ZERO_UUID:
+        topic = cluster.topics.get(name)
+    elif (topic := cluster.topics_by_id.get(topic_id)) is None:
+        raise KafkaError(ErrorCode.UNKNOWN_TOPIC_ID)
+    # `may` checks for an authorizer too. The check here saves a call per partition in Produce and Fetch.
+    if (
+        cluster.authorizer is not None
+        and operation is not None
+        and not context.may(operation, ResourceType.TOPIC, topic.name if topic else name)
+    ):
+        raise KafkaError(ErrorCode.TOPIC_AUTHORIZATION_FAILED)
+    if topic is None:
+        raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+    return topic
+
+
+def find_led_partition(broker: Broker, topic: Topic, index: int, current_leader_epoch: int = -1, *, or_followed: bool = False) -> Partition:
+    """Returns a partition that this broker leads or, with `or_followed`, has a replica of.
+
+    `current_leader_epoch` is the client's view of the leader epoch, -1 if it has none (KIP-320). Raises KafkaError with
+    UNKNOWN_TOPIC_OR_PARTITION, NOT_LEADER_OR_FOLLOWER, FENCED_LEADER_EPOCH or UNKNOWN_LEADER_EPOCH.
+    """
+    if not 0 <= index < len(topic.partitions):
+        raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+    partition = topic.partitions[index]
+    if partition.leader != broker.node_id and not (or_followed and broker.node_id in partition.replicas):
+        raise KafkaError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
+    if current_leader_epoch not in (-1, partition.leader_epoch):
+        fenced = current_leader_epoch < partition.leader_epoch
+        raise KafkaError(ErrorCode.FENCED_LEADER_EPOCH if fenced else ErrorCode.UNKNOWN_LEADER_EPOCH)
+    return partition
+
+
+# The partitions of a request about committed offsets
+
+
+class HasPartitionIndex(Protocol):
+    """An entry of a request that names a partition."""
+
+    partition_index: int
+
+
+P = TypeVar("P", bound=HasPartitionIndex)
+TopicKey = tuple[str, bytes]
+"""(name, id) of a topic in a request. Depending on the version, the name is empty or the id is zero."""
+
+
+class Found(NamedTuple, Generic[P]):
+    """A partition that exists and that the client may read. `wanted` is its entry in the request."""
+
+    key: TopicKey
+    topic: Topic
+    wanted: P
+
+
+PartitionErrors = dict[TopicKey, list[tuple[int, ErrorCode]]]
+"""(partition index, error code) pairs by topic, each topic once."""
+
+
+def find_partitions(
+    topics: Iterable[tuple[TopicKey, Sequence[P]]], context: Context, slices: Slices, *, by_id: bool = False
+) -> Generator[Wait, None, tuple[list[Found[P]], PartitionErrors]]:
+    """Splits the partitions of a request into those that the client may read and the errors for the others, in slices.
+
+    With `by_id`, a topic without an id gets UNKNOWN_TOPIC_ID. Kafka returns the errors before the other partitions.
+    """
+    found: list[Found[P]] = []
+    refused: PartitionErrors = {}
+    for key, partitions in topics:
+        if slices.full(2 + len(partitions) // 8):
+            yield NEXT_TURN
+        try:
+            if by_id and key[1] == ZERO_UUID:
+                raise KafkaError(ErrorCode.UNKNOWN_TOPIC_ID)
+            topic = find_topic(context, Operation.READ, *key)
+        except KafkaError as error:
+            for wanted in partitions:
+                refused.setdefault(key, []).append((wanted.partition_index, error.code))
+            continue
+        for wanted in partitions:
+            if topic.partition(wanted.partition_index) is None:
+                refused.setdefault(key, []).append((wanted.partition_index, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION))
+            else:
+                found.append(Found(key, topic, wanted))
+    return found, refused
+
+
+# Brokers and leaders
+
+
+def reachable_brokers(context: Context) -> Iterator[tuple[Broker, Listener]]:
+    """Yields the running brokers that have a listener of the name that the client is connected to, with that listener."""
+    for node_id in context.cluster.brokers.running:
+        broker = context.cluster.brokers[node_id]
+        if listener := broker.listeners.get(context.client.listener_name):
+            yield broker, listener
+
+
+def current_leader(partition: Partition | None) -> LeaderIdAndEpoch | None:
+    """Returns the leader and leader epoch of a partition for the response fields of KIP-951, or None for no partition."""
+    return LeaderIdAndEpoch(leader_id=partition.leader, leader_epoch=partition.leader_epoch) if partition else None
+
+
+def node_endpoints(context: Context, leaders: Iterable[int]) -> list[NodeEndpoint]:
+    """Returns the addresses of these nodes on the listener that the client is connected to, each once."""
+    endpoints = []
+    for node_id in sorted(set(leaders)):
+        broker = context.cluster.brokers.get(node_id)
+        listener = broker.listeners.get(context.client.listener_name) if broker else None
+        if broker and listener:
+            endpoints.append(NodeEndpoint(node_id=node_id, host=listener.advertised_host, port=listener.advertised_port, rack=broker.rack))
+    return endpoints
+
+
+def stopped_nodes(context: Context) -> frozenset[int]:
+    """Returns the ids of the nodes that are fenced or not registered."""
+    return frozenset(node_id for node_id, broker in context.cluster.brokers.items() if broker.fenced or not broker.registered)

@@ -12,8 +12,7 @@ from typing import NamedTuple
 
 from ...protocol.errors import ErrorCode
 from ...protocol.messages.produce import PartitionProduceResponse
-from ..api.context import Context
-from ..api.lookup import current_leader
+from ..api.context import Context, current_leader
 from ..scheduling.waiting import Wait
 from ..topics.partition import Partition
 

@@ -320,7 +320,8 @@ class Connection(Output):
         try:
             header = read_request_header(frame)
             api, version = header.api, header.version
-            if version not in self.core.cluster.serves(api):
+            release = self.core.cluster.release
+            if version not in (api.versions if release is None else release.serves(api)):
                 if api is not API_VERSIONS:
                     raise ProtocolError(f"{api.name} v{version} is not served")
                 return self.send(header._replace(version=0), unsupported_version(self.core.cluster))

@@ -1,6 +1,6 @@
 """The brokers of a cluster without their sockets: the inputs are bytes and the time, the outputs are bytes and the next deadline.
 
-The core contains no I/O: `network/server.py` moves the bytes and calls the core when a deadline has passed. The core holds the
+The core contains no I/O: `network/` moves the bytes, and `network/driver.py` calls the core when a deadline has passed. The core holds the
 state that connections share: the staging buffer, the list of connections with unwritten output, and the requests that wait
 (`scheduling/turns.py`).
 
@@ -30,8 +30,7 @@ if TYPE_CHECKING:
     from ..faults.table import Faults
     from ..throttling.connection_rates import ConnectionRates
     from ..throttling.throttle import Throttle
-    from ..topics.partition import Partition
-    from ..topics.topic import Topic
+    from ..topics.partition import Partition, Topic
     from ..wire.record import Record
     from ..wire.recording import Recording
 
@@ -61,7 +60,7 @@ class Core:
         self._record: Record | None = None if former is None else former._record
         if self._record is not None:
             self._record.topic_names.topics = cluster.topics_by_id
-        cluster.on_event, cluster.on_leader_change = self.tell, self._leader_changed
+        cluster.on_event, cluster.topics.on_leader_change = self.tell, self._leader_changed
         cluster.on_topic_deletion = self._topic_deleted
         self._connection_ids: Iterator[int] = count(1) if former is None else former._connection_ids
         self.connections: dict[Connection, None] = {}

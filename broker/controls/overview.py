@@ -100,13 +100,13 @@ class OverviewControls(Controls):
         return ClusterInfo(
             version=__version__,
             cluster_id=cluster.cluster_id,
-            controller=cluster.controller_id,
+            controller=cluster.brokers.controller_id,
             bootstrap_servers=server.bootstrap_servers,
             nodes=len(cluster.brokers),
             topics=len(cluster.topics),
             partitions=census.partitions,
             groups=sum(1 for _ in cluster.groups),
-            connections=len(server.connections()),
+            connections=len(server.listeners.connections()),
             log_bytes=census.log_bytes,
             max_memory_bytes=None if cluster.log_memory is None else cluster.log_memory.limit_bytes,
             problems=list(_problems(cluster, census)),
@@ -116,13 +116,13 @@ class OverviewControls(Controls):
     async def nodes(self) -> list[NodeInfo]:
         """Returns all nodes with their states and listeners, in the order of their ids."""
         census, server = await self._census(), self._server
-        connections = Counter(each.broker.node_id for each in server.connections())
+        connections = Counter(each.broker.node_id for each in server.listeners.connections())
         return [
             NodeInfo(
                 node=node,
                 state=_state(broker),
                 fenced=broker.fenced,
-                controller=node == server.cluster.controller_id,
+                controller=node == server.cluster.brokers.controller_id,
                 rack=broker.rack,
                 listeners=_listeners(broker),
                 leaders=census.leaders[node],

@@ -31,13 +31,11 @@ from ...protocol.messages.fetch import (
 )
 from ...protocol.schema import ZERO_UUID
 from ...storage.segments import end_offset_of
-from ..api.context import Context
-from ..api.lookup import current_leader, find_led_partition, find_topic
+from ..api.context import Context, current_leader, find_led_partition, find_topic
 from ..scheduling.slices import ITEMS, Slices, chunks
 from ..scheduling.waiting import NEXT_TURN, Background
 from ..security.acls import Operation, ResourceType
-from ..topics.partition import Partition
-from ..topics.topic import Topic
+from ..topics.partition import Partition, Topic
 
 READ_COMMITTED = 1
 UNDEFINED_EPOCH = -1
@@ -231,7 +229,8 @@ class FetchRead:
     def _read(self, partition: Partition, named: FetchTopic, wanted: FetchPartition) -> PartitionData:
         log, node_id = partition.log, self.context.broker.node_id
         if partition.leader == node_id:
-            log_end, high_watermark, last_stable_offset = log.end_offset, partition.high_watermark, partition.last_stable_offset
+            log_end, last_stable_offset = log.end_offset, partition.last_stable_offset
+            high_watermark = log_end if partition.held_offset is None else partition.high_watermark
         else:
             log_end, high_watermark, last_stable_offset = partition.offsets_of(node_id)
         data = PartitionData(

@@ -14,8 +14,7 @@ from ...protocol.messages.delete_records import (
     DeleteRecordsResponse,
     DeleteRecordsTopicResult,
 )
-from ..api.context import Context
-from ..api.lookup import find_led_partition, find_topic
+from ..api.context import Context, find_led_partition, find_topic
 from ..api.registry import handles
 from ..scheduling.slices import Slices, in_slices
 from ..scheduling.waiting import NEXT_TURN, Wait

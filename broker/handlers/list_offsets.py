@@ -26,8 +26,7 @@ from ...protocol.messages.offset_for_leader_epoch import (
     OffsetForLeaderTopicResult,
 )
 from ...storage.log import Log
-from ..api.context import Context
-from ..api.lookup import find_led_partition, find_topic
+from ..api.context import Context, find_led_partition, find_topic
 from ..api.registry import handles
 from ..fetching.timestamps import NOT_FOUND, first_at
 from ..scheduling.slices import Slices, in_slices

@@ -37,9 +37,8 @@ from ...protocol.messages.produce import (
     TopicProduceData,
     TopicProduceResponse,
 )
-from ..api.context import Context
+from ..api.context import Context, current_leader, node_endpoints
 from ..api.decoding import SLICED_BYTES
-from ..api.lookup import current_leader, node_endpoints
 from ..api.registry import CloseConnection, handles
 from ..appending.append import (
     ADDS_PARTITIONS,
@@ -50,7 +49,7 @@ from ..appending.append import (
     append_to_topic,
 )
 from ..appending.error_codes import APPEND_REFUSALS, Refusal, refusal_of
-from ..appending.produce_shapes import learn
+from ..appending.produce_shortcut import learn
 from ..appending.replication_wait import Unreplicated, wait_for_replicas
 from ..scheduling.slices import Slices
 from ..scheduling.waiting import NEXT_TURN, Wait

@@ -30,8 +30,7 @@ from ...protocol.messages.share_fetch import (
     ShareFetchRequest,
     ShareFetchResponse,
 )
-from ..api.context import Context
-from ..api.lookup import node_endpoints
+from ..api.context import Context, node_endpoints
 from ..api.registry import handles
 from ..fetching.share_read import Results, ShareRead, partition_data
 from ..scheduling.waiting import Wait
@@ -109,7 +108,7 @@ class _ShareFetch:
         if request.share_acquire_mode not in (0, 1):
             self.commit()
             raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR, f"{request.share_acquire_mode} is no acquire mode.")
-        self.read = ShareRead(request, context, *self.key, [] if renews else _rotated(partitions, request.share_session_epoch))
+        self.read = ShareRead(request, context, *self.key, [] if renews else _rotate(partitions, request.share_session_epoch))
         if renews:
             self.unknown = {}
 
@@ -196,7 +195,7 @@ def _limits_of_renewal(request: ShareFetchRequest) -> list[str]:
 def _session_of(request: ShareFetchRequest, key: SessionKey, context: Context) -> ShareSession | None:
     """Opens or continues the session of a request; None for its last one."""
     manager, epoch = context.broker.share_partitions, request.share_session_epoch
-    names = context.cluster.topic_name
+    names = context.cluster.topics.name_of
     added = [((topic.topic_id, each.partition_index), names(topic.topic_id)) for topic in request.topics for each in topic.partitions]
     if epoch == FINAL_EPOCH:
         manager.sessions.get(key)
@@ -213,7 +212,7 @@ def _session_of(request: ShareFetchRequest, key: SessionKey, context: Context) -
     return session
 
 
-def _rotated(partitions: list[Partition], epoch: int) -> list[Partition]:
+def _rotate(partitions: list[Partition], epoch: int) -> list[Partition]:
     """Begins with another partition in each request of a session, so that none of them keeps others from being read."""
     first = epoch % len(partitions) if epoch > 0 and partitions else 0
     return partitions[first:] + partitions[:first]
@@ -282,7 +281,7 @@ def _acknowledge(
     commits = []
     for partition_key, wanted in named.items():
         try:
-            partition, batches = _checked(partition_key[0], wanted, context, renews=renews)
+            partition, batches = _check_partition(partition_key[0], wanted, context, renews=renews)
             if batches:
                 commits.append(context.broker.share_partitions.acknowledge(key.member_id, key.group_id, partition, batches))
                 failures[partition_key] = None
@@ -293,7 +292,9 @@ def _acknowledge(
     return (failures | empty if commits else failures), commits
 
 
-def _checked(topic_id: bytes, wanted: _AcknowledgedPartition, context: Context, *, renews: bool) -> tuple[Partition, list[Acknowledgement]]:
+def _check_partition(
+    topic_id: bytes, wanted: _AcknowledgedPartition, context: Context, *, renews: bool
+) -> tuple[Partition, list[Acknowledgement]]:
     """Returns the partition and its acknowledgements. Raises KafkaError if they are invalid, or if the client may not read the topic."""
     topic = context.cluster.topics_by_id.get(topic_id)
     if topic is None:

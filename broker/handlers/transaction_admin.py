@@ -37,14 +37,14 @@ from ...protocol.messages.write_txn_markers import (
     WriteTxnMarkersResponse,
 )
 from ...storage.producers import StaleCoordinatorEpoch, StaleProducerEpoch
-from ..api.context import Context
-from ..api.lookup import find_led_partition, find_topic
+from ..api.context import Context, find_led_partition, find_topic
 from ..api.registry import handles
 from ..kafka_quirks.re2 import InvalidRegularExpression, Regex
 from ..scheduling.slices import Slices, chunks, in_slices
 from ..scheduling.waiting import NEXT_TURN, Wait
 from ..security.acls import Operation, ResourceType
-from ..topics.names import TRANSACTION_STATE, illegal_name
+from ..topics.names import TRANSACTION_STATE
+from ..topics.topics import illegal_name
 from ..transactions.transaction import NO_PRODUCER_EPOCH, Marker, Producer, TransactionState
 from .transactions import check_coordinator
 
@@ -182,7 +182,7 @@ def write_txn_markers(request: WriteTxnMarkersRequest, context: Context) -> Gene
         written = WritableTxnMarkerResult(producer_id=marker.producer_id, topics=[])
         response.markers.append(written)
         for topic in marker.topics:
-            write = partial(_written, marker, topic.name, context)
+            write = partial(_marker_result, marker, topic.name, context)
             partitions = yield from in_slices(write, topic.partition_indexes, slices, 2)
             written.topics.append(WritableTxnMarkerTopicResult(name=topic.name, partitions=partitions))
             if slices.full(2):
@@ -192,7 +192,7 @@ def write_txn_markers(request: WriteTxnMarkersRequest, context: Context) -> Gene
     return response
 
 
-def _written(marker: WritableTxnMarker, name: str, context: Context, index: int) -> WritableTxnMarkerPartitionResult:
+def _marker_result(marker: WritableTxnMarker, name: str, context: Context, index: int) -> WritableTxnMarkerPartitionResult:
     return WritableTxnMarkerPartitionResult(partition_index=index, error_code=_write(marker, name, index, context))
 
 

@@ -41,8 +41,8 @@ from ...protocol.messages.txn_offset_commit import (
     TxnOffsetCommitResponseTopic,
 )
 from ...protocol.schema import ZERO_UUID
-from ..api.context import Context
-from ..api.lookup import Found, find_partitions
+from ...storage.producers import StaleProducerEpoch
+from ..api.context import Context, Found, find_partitions
 from ..api.registry import handles
 from ..appending.transaction_check import NotInTransaction, join_transaction
 from ..groups.offsets import CommittedOffset
@@ -201,7 +201,7 @@ def _partition_error(partition: TopicPartition, context: Context) -> ErrorCode:
     name = partition.topic
     if context.version < BATCHED and (name in INTERNAL_TOPICS or not context.may(Operation.WRITE, ResourceType.TOPIC, name)):
         return ErrorCode.TOPIC_AUTHORIZATION_FAILED
-    found = context.cluster.find_partition(name, partition.partition)
+    found = context.cluster.topics.find_partition(name, partition.partition)
     return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION if found is None else ErrorCode.NONE
 
 
@@ -218,8 +218,8 @@ def add_offsets_to_txn(request: AddOffsetsToTxnRequest, context: Context) -> Add
     context.demand(Operation.READ, ResourceType.GROUP, request.group_id)
     error = check_coordinator(request.transactional_id, context)
     if not error:
-        cluster.ensure_internal(CONSUMER_OFFSETS)
-        partition = cluster.coordinator(request.group_id, CONSUMER_OFFSETS)
+        cluster.topics.ensure_internal(CONSUMER_OFFSETS)
+        partition = cluster.coordinator_log.partition(request.group_id, CONSUMER_OFFSETS)
         added = [TopicPartition(CONSUMER_OFFSETS, partition.index)] if partition else []
         producer = Producer(request.producer_id, request.producer_epoch)
         error = cluster.transactions.add_partitions(request.transactional_id, producer, added)
@@ -262,7 +262,7 @@ def _check_commit(request: TxnOffsetCommitRequest, located: Located, context: Co
     broker = context.broker
     if not request.group_id:
         return ErrorCode.INVALID_GROUP_ID
-    partition = broker.cluster.coordinator(request.group_id, CONSUMER_OFFSETS)
+    partition = broker.cluster.coordinator_log.partition(request.group_id, CONSUMER_OFFSETS)
     if partition is None or partition.leader != broker.node_id:
         return ErrorCode.NOT_COORDINATOR
     try:
@@ -296,8 +296,11 @@ def _commit(request: TxnOffsetCommitRequest, located: Located, context: Context)
             committed = CommittedOffset(each.committed_offset, each.committed_leader_epoch, metadata, context.now_ms)
             accepted[topic.name, each.partition_index] = committed
         errors.append(error)
-    if accepted:
-        groups.offsets.commit_in_transaction(request.group_id, Producer(request.producer_id, request.producer_epoch), accepted)
+    try:
+        if accepted:
+            groups.offsets.commit_in_transaction(request.group_id, Producer(request.producer_id, request.producer_epoch), accepted)
+    except StaleProducerEpoch:  # a marker that a client has sent itself may have a newer epoch than the transactional id
+        return [ErrorCode.INVALID_PRODUCER_EPOCH] * len(located)
     return errors
 
 

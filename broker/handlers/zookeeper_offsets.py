@@ -21,8 +21,7 @@ from ...protocol.messages.offset_fetch import (
     OffsetFetchResponseTopic,
 )
 from ...protocol.schema import ZERO_UUID
-from ..api.context import Context
-from ..api.lookup import find_partitions
+from ..api.context import Context, find_partitions
 from ..scheduling.slices import Slices
 from ..scheduling.waiting import NEXT_TURN, Wait
 from ..security.acls import Operation, ResourceType
@@ -65,18 +64,18 @@ def fetch_from_zookeeper(request: OffsetFetchRequest, context: Context) -> Offse
         error = ErrorCode.UNSUPPORTED_VERSION
     response = OffsetFetchResponse(topics=[])
     for topic in request.topics or []:
-        partitions = [_fetched(request.group_id, topic.name, index, error, context) for index in topic.partition_indexes]
+        partitions = [_fetch(request.group_id, topic.name, index, error, context) for index in topic.partition_indexes]
         response.topics.append(OffsetFetchResponseTopic(name=topic.name, partitions=partitions))
     return response
 
 
-def _fetched(group_id: str, topic: str, index: int, error: ErrorCode, context: Context) -> OffsetFetchResponsePartition:
+def _fetch(group_id: str, topic: str, index: int, error: ErrorCode, context: Context) -> OffsetFetchResponsePartition:
     offset = None
     if error:
         pass
     elif not context.may(Operation.DESCRIBE, ResourceType.TOPIC, topic):
         error = ErrorCode.TOPIC_AUTHORIZATION_FAILED
-    elif context.cluster.find_partition(topic, index) is None:
+    elif context.cluster.topics.find_partition(topic, index) is None:
         error = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     elif context.cluster.zookeeper is not None:
         offset = context.cluster.zookeeper.committed(group_id, topic, index)

@@ -28,8 +28,7 @@ from .packets import FAULT, WAITED
 from .redaction import redact_request, redact_response
 
 if TYPE_CHECKING:
-    from ..topics.partition import Partition
-    from ..topics.topic import Topic
+    from ..topics.partition import Partition, Topic
 
 OVERHEAD_BYTES = 200
 """The bytes that an entry counts in addition to its frames."""

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 from odradek.broker.snapshots.cluster import State, write_cluster
 from odradek.protocol.messages.consumer_group_heartbeat import CONSUMER_GROUP_HEARTBEAT
 from odradek.protocol.messages.list_transactions import LIST_TRANSACTIONS
-from tests.broker.harness import Client, World
+from tests.broker.harness import Client, NotRead, World
 from tests.state import changes, everything
 
 from .answers import DecodedAnswer, Ledger, Request, WrongAnswer
@@ -142,7 +142,7 @@ class Player:
     def __init__(self, setting: Setting, logged_errors: LoggedErrors, *, memory: bool = False, timed: bool = True) -> None:
         self.world = World(nodes=setting.nodes, settings=setting.settings)
         for topic in TOPICS[:3]:
-            self.world.cluster.create_topic(topic, PARTITIONS, min(2, setting.nodes))
+            self.world.cluster.topics.create(topic, PARTITIONS, min(2, setting.nodes))
         self.logged_errors = logged_errors
         self.running = set(range(1, setting.nodes + 1))
         self.slowest_ms = 0.0
@@ -174,7 +174,7 @@ class Player:
                     self._stop(node_id)
                 case StartNode(node_id):
                     self.running.add(node_id)
-                    self.world.cluster.start_node(node_id)
+                    self.world.cluster.nodes.start(node_id)
                     self.world.advance(0)
                 case Disconnect(index):
                     self.clients[index].connection.lost("the client has disconnected")
@@ -205,8 +205,11 @@ class Player:
             tracemalloc.reset_peak()
             before, _ = tracemalloc.get_traced_memory()
         started = time.thread_time()
-        for piece in pieces:
-            client.feed(piece)
+        try:
+            for piece in pieces:
+                client.feed(piece)
+        except NotRead:
+            client.connection.lost("the client does not wait until the broker reads again")
         took_ms = (time.thread_time() - started) * 1000
         if self._memory:
             self._check_memory(step, requests, before)
@@ -232,7 +235,7 @@ class Player:
         for client in self.clients:
             if client.connection.broker.node_id == node_id:
                 client.connection.lost("the node is stopped")
-        self.world.cluster.stop_node(node_id)
+        self.world.cluster.nodes.stop(node_id)
         self.world.advance(0)
 
     def _restore(self) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from odradek.broker.appending.produce_shape import MAX_RECORDS, NUMBERS, Shape, may_have_shape, shape_of, value_fits
+from odradek.broker.appending.produce_shortcut import MAX_RECORDS, NUMBERS, Shape, may_have_shape, shape_of, value_fits
 from odradek.protocol.batches.compression import Compression
 from odradek.protocol.batches.record_builder import build_batch
 from odradek.protocol.batches.records import Record, read_header

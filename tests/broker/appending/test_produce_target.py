@@ -4,23 +4,22 @@ from __future__ import annotations
 
 import pytest
 
-from odradek.broker.appending.produce_shapes import ProduceShapes
-from odradek.broker.appending.produce_target import Target
+from odradek.broker.appending.produce_shortcut import ProduceShortcut, Target
 from odradek.storage.producers import Appended
-from tests.broker.appending.test_produce_shapes import frame
+from tests.broker.appending.frames import frame
 from tests.broker.harness import Client, World, a_batch
 
 
 @pytest.fixture
 def world() -> World:
     world = World(nodes=1)
-    world.cluster.create_topic("t", 1)
+    world.cluster.topics.create("t", 1)
     return world
 
 
 def target_of(client: Client) -> Target:
     shapes = client.connection._shortcut
-    assert isinstance(shapes, ProduceShapes)
+    assert isinstance(shapes, ProduceShortcut)
     ((target,),) = (known.values() for known in shapes._targets.values())
     return target
 

@@ -120,13 +120,13 @@ def test_rolling_restart_restarts_every_node() -> None:
             await cluster.clock.freeze()
             restart = asyncio.ensure_future(cluster.rolling_restart(10))
             while not restart.done():
-                running = tuple(cluster._server.cluster.running)
+                running = tuple(cluster._server.cluster.brokers.running)
                 if not seen or seen[-1] != running:
                     seen.append(running)
                 await asyncio.sleep(0)
                 if cluster._server.core.timers.next_deadline() is not None:
                     await cluster.clock.advance(seconds=5)
-            seen.append(tuple(cluster._server.cluster.running))
+            seen.append(tuple(cluster._server.cluster.brokers.running))
         return seen
 
     assert asyncio.run(scenario()) == [(1, 2, 3), (2, 3), (1, 2, 3), (1, 3), (1, 2, 3), (1, 2), (1, 2, 3)]
@@ -146,7 +146,7 @@ def test_outage_takes_all_nodes_away_and_back() -> None:
             await cluster.clock.freeze()
             outage = asyncio.ensure_future(cluster.outage(5))
             while states(cluster) != {1: "stopped", 2: "stopped", 3: "paused", 4: "stopped"}:
-                await cluster._server.next_change()
+                await cluster._server.driver.next_change()
             await cluster.clock.advance(seconds=4)
             assert not outage.done()
             await cluster.clock.advance(seconds=1)
@@ -165,7 +165,7 @@ def test_reset_ends_an_outage() -> None:
             await cluster.clock.freeze()
             outage = asyncio.ensure_future(cluster.outage(5))
             while states(cluster) != {1: "stopped", 2: "stopped"}:
-                await cluster._server.next_change()
+                await cluster._server.driver.next_change()
             await cluster.reset()
             await outage
             assert states(cluster) == {1: "running", 2: "running"}
@@ -178,7 +178,7 @@ def test_stop_ends_an_outage() -> None:
         async with AsyncCluster(nodes=2) as cluster:
             outage = asyncio.ensure_future(cluster.outage(1000))
             while states(cluster) != {1: "stopped", 2: "stopped"}:
-                await cluster._server.next_change()
+                await cluster._server.driver.next_change()
             server = cluster._server
         with pytest.raises(ValueError, match="the cluster is not running"):
             await outage

@@ -8,45 +8,36 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from odradek.broker.appending import produce_shapes
-from odradek.broker.appending.produce_shapes import ProduceShapes
-from odradek.broker.appending.produce_target import Target
+from odradek.broker.appending import produce_shortcut
+from odradek.broker.appending.append import append_unpacked
+from odradek.broker.appending.produce_shortcut import ProduceShortcut, Target
 from odradek.protocol.batches.compression import Compression
 from odradek.protocol.batches.record_builder import build_batch
 from odradek.protocol.batches.records import Record, write_crc
 from odradek.protocol.errors import ErrorCode
-from odradek.protocol.frame import encode_request
 from odradek.protocol.messages.produce import PRODUCE
 from odradek.storage.producer_state import MAX_SEQUENCE
+from tests.broker.appending.frames import frame
 from tests.broker.harness import START_MS, Client, World, a_batch, produce_request
 
 VERSIONS = range(PRODUCE.versions.first, PRODUCE.versions.last + 1)
 CRC_START = 21
 
 
-def frame(
-    world: World, version: int, batch: bytes, *, correlation_id: int = 1, topic: str = "t", partition: int = 0, acks: int = -1
-) -> bytes:
-    found = world.cluster.topics.get(topic)
-    topic_id = found.id if found and version >= 13 else bytes(16)
-    request = produce_request(topic, batch, partition=partition, acks=acks, topic_id=topic_id)
-    return b"".join(encode_request(PRODUCE, version, correlation_id, "test", request))
-
-
 def keyed(key: bytes | None, value: bytes | None, timestamp: int = START_MS, **options: Any) -> bytes:
     return bytes(build_batch([Record(0, timestamp, key, value, [])], **options))
 
 
-def shapes_of(client: Client) -> ProduceShapes:
+def shapes_of(client: Client) -> ProduceShortcut:
     shapes = client.connection._shortcut
-    assert isinstance(shapes, ProduceShapes)
+    assert isinstance(shapes, ProduceShortcut)
     return shapes
 
 
 @pytest.fixture
 def world() -> World:
     world = World(nodes=1)
-    world.cluster.create_topic("t", 3)
+    world.cluster.topics.create("t", 3)
     return world
 
 
@@ -54,10 +45,10 @@ def world() -> World:
 def served(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Returns a list that says for each request which was not decoded whether it was served by its shape or by its target."""
     ways: list[str] = []
-    append, append_to_target = produce_shapes._append, Target.append
+    append_to_target = Target.append
 
     def watched_append(*arguments: Any) -> int:
-        base_offset = append(*arguments)
+        base_offset = append_unpacked(*arguments)
         ways.extend(["shape"] * (base_offset >= 0))
         return base_offset
 
@@ -65,7 +56,7 @@ def served(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         ways.append("target")
         return append_to_target(*arguments)
 
-    monkeypatch.setattr(produce_shapes, "_append", watched_append)
+    monkeypatch.setattr(produce_shortcut, "append_unpacked", watched_append)
     monkeypatch.setattr(Target, "append", watched_target)
     return ways
 
@@ -186,7 +177,7 @@ def test_shape_serves_keyed_values_below_8_kib(size: int, way: str, world: World
         bytes(build_batch([Record(0, 1000, b"a", b"b", [("name", b"")])])),
         bytes(build_batch([Record(0, 1000, None, b"a", [("name", bytes(3))])])),
         keyed(bytes(64), b"a"),
-        keyed(b"a", bytes(produce_shapes.MAX_SHAPE_LENGTH)),
+        keyed(b"a", bytes(produce_shortcut.MAX_SHAPE_LENGTH)),
     ],
     ids=["ten records", "long delta", "second with header", "compressed", "header", "empty header", "zeros in header", "long key", "long"],
 )
@@ -215,12 +206,12 @@ def test_numbers_out_of_the_ordinary_need_the_general_path(batch: bytes, world: 
 
 
 def test_each_partition_and_topic_has_a_target(world: World, served: list[str]) -> None:
-    world.cluster.create_topic("u", 1)
+    world.cluster.topics.create("u", 1)
     client = world.client()
     places: list[dict[str, Any]] = [{"partition": 0}, {"partition": 1}, {"topic": "u"}, {"acks": 1}]
     ways = [[way_of(client, world, served, a_batch(b"x"), **place) for place in places] for _ in range(3)]
     assert ways == [["decoded"] * 4, ["target"] * 4, ["shape"] * 4]
-    assert [partition.log.end_offset for partition in world.cluster.partitions()] == [6, 3, 0, 3]
+    assert [partition.log.end_offset for partition in world.cluster.topics.partitions()] == [6, 3, 0, 3]
 
 
 def test_requests_are_decoded_while_the_shortcut_is_off(world: World, served: list[str]) -> None:
@@ -237,14 +228,14 @@ def test_requests_are_decoded_while_the_shortcut_is_off(world: World, served: li
 def test_shortcut_is_not_allowed_with_an_authorizer() -> None:
     name = "org.apache.kafka.metadata.authorizer.StandardAuthorizer"
     world = World(nodes=1, settings={"authorizer.class.name": name, "super.users": "User:ANONYMOUS"})
-    world.cluster.create_topic("t", 1)
+    world.cluster.topics.create("t", 1)
     client = world.client()
     client.feed(frame(world, 9, a_batch(b"x")))
     assert client.connection._shortcut is None
 
 
 def test_internal_topics_get_no_target(world: World) -> None:
-    world.cluster.ensure_internal("__consumer_offsets")
+    world.cluster.topics.ensure_internal("__consumer_offsets")
     client = world.client()
     client.call(PRODUCE, 9, produce_request("__consumer_offsets", a_batch(b"a")), client_id="__admin_client")
     assert client.connection._shortcut is None
@@ -272,7 +263,7 @@ def test_changed_settings_of_the_topic_apply_at_once(world: World, served: list[
 
 def test_full_memory_refuses_requests_of_a_known_shape() -> None:
     world = World(nodes=1, max_memory_bytes=500)
-    world.cluster.create_topic("t", 1)
+    world.cluster.topics.create("t", 1)
     client = world.client()
     answers = [client.call(PRODUCE, 9, produce_request("t", a_batch(b"x" * 30))) for _ in range(6)]
     codes = [answer.responses[0].partition_responses[0].error_code for answer in answers]
@@ -303,7 +294,7 @@ def test_idempotent_batches_continue_by_shape(world: World, served: list[str]) -
 
 
 def test_shapes_of_a_connection_are_limited(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(produce_shapes, "MAX_SHAPES", 3)
+    monkeypatch.setattr(produce_shortcut, "MAX_SHAPES", 3)
     client = world.client()
     sizes = []
     for size in (0, 1, 2, 3, 4, 4, 5):
@@ -313,7 +304,7 @@ def test_shapes_of_a_connection_are_limited(world: World, monkeypatch: pytest.Mo
 
 
 def test_targets_of_a_connection_are_limited(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(produce_shapes, "MAX_TARGETS", 2)
+    monkeypatch.setattr(produce_shortcut, "MAX_TARGETS", 2)
     client = world.client()
     counts = []
     for partition in (0, 1, 2):
@@ -396,18 +387,18 @@ def step_frame(world: World, version: int, step: str, value: Any, number: int) -
 def change(world: World, step: str, value: Any) -> None:
     topic = world.cluster.topics.get("t")
     if step in ("stop", "start"):
-        (world.cluster.stop_node if step == "stop" else world.cluster.start_node)(value)
+        (world.cluster.nodes.stop if step == "stop" else world.cluster.nodes.start)(value)
     elif step == "delete" and topic:
         world.cluster.delete_topic(topic)
     elif step == "create" and not topic:
-        world.cluster.create_topic("t", 2, assignments=[[1, 2], [1, 2]])
+        world.cluster.topics.create("t", 2, assignments=[[1, 2], [1, 2]])
     elif step == "config" and topic:
         world.cluster.alter_topic(topic, value)
 
 
 def run(steps: list[tuple[str, Any]], version: int, *, short: bool) -> list[bytes]:
     world = World(settings={"min.insync.replicas": "2"})
-    world.cluster.create_topic("t", 2, assignments=[[1, 2], [1, 2]])
+    world.cluster.topics.create("t", 2, assignments=[[1, 2], [1, 2]])
     world.cluster.shortcut_allowed = short
     client, seen = world.client(), []
     for number, (step, value) in enumerate([("usual", batch) for batch in [USUAL] * 2 + [USUAL_KEYED] * 2 + [SEVERAL] * 3] + steps):
@@ -418,7 +409,7 @@ def run(steps: list[tuple[str, Any]], version: int, *, short: bool) -> list[byte
         client.feed(data)
         seen.append(bytes(client.sent) + str(client.closed).encode())
         client.sent.clear()
-    for partition in world.cluster.partitions():
+    for partition in world.cluster.topics.partitions():
         seen += [bytes(view) for view in partition.log.batches(0, partition.log.end_offset)]
         seen += [repr([(key, state.next_sequence) for key, state in partition.producers]).encode()]
     return seen
