@@ -12,9 +12,9 @@ Layers, from Spark's interface down to the network:
 * `task_splitting`, `input_partitions`: how ranges of offsets are divided into Spark tasks.
 * `task_reader`, `task_writer`: the work of one task in a Python worker.
 * `batches`, `record_boundaries`, `varint_columns`, `decoder`, `encoder`: conversion of record batches to and from Arrow, with numpy.
-* `fetcher`, `producer`, `partitioner`, `client`, `connection_factory`, `connection`: a blocking Kafka client without Spark.
-* `interpreter`, `listener`: the Python executable of workers, and the lag of streams.
-* `error_conditions`, `offset_json`: errors and offsets in the form of Spark's own source.
+* `fetcher`, `producer`, `partitioner`, `client`, `connection_factory`: a blocking Kafka client without Spark.
+* `workers`, `listener`: the Python executable of workers and their garbage collection, and the lag of streams.
+* `error_conditions`: errors in the form of Spark's own source.
 """
 
 from __future__ import annotations

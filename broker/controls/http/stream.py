@@ -32,7 +32,7 @@ from ...wire.feed import Feed, SampledFeed, SharedTexts
 from ...wire.filters import parse_filter
 from ...wire.json_form import json_of_entry
 from ...wire.record import Record
-from ..recorded import record_of
+from ..wire import record_of
 from .requests import Request
 from .responses import Problem
 
