@@ -161,6 +161,12 @@ def show(text: str) -> None:
         handler.setLevel(logging.NOTSET)
 
 
+def flush() -> None:
+    """Waits until the entries so far are written, for at most FLUSH_S, so that they stand above what is printed next."""
+    for handler in logging.getLogger().handlers:
+        handler.flush()
+
+
 def write_all(descriptor: int, data: bytes) -> None:
     """Writes all bytes to a file, waiting while a pipe is full. Raises OSError."""
     view = memoryview(data)

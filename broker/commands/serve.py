@@ -93,6 +93,7 @@ def _run(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
     try:
         return run_cluster(server_options, command=command, trace=trace, on_ready=ready)
     except OSError as error:
+        logs.flush()
         return refuse(f"{error.filename}: {error.strerror}" if error.filename else error.strerror or str(error))
     except (InvalidConfig, ImportError) as error:  # of TLS: an invalid key store, or a missing extra
         return refuse(str(error))
