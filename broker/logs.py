@@ -30,7 +30,7 @@ _ESCAPES_IN_TRACES = {code: text for code, text in _ESCAPES.items() if code != o
 ExcInfo = tuple[type[BaseException], BaseException, TracebackType | None] | tuple[None, None, None]
 
 
-def _bounded(text: str) -> str:
+def _cut(text: str) -> str:
     """Returns the text, cut to TEXT_CHARACTERS, because messages and exceptions may contain data that a client has sent."""
     return text if len(text) <= TEXT_CHARACTERS else f"{text[:TEXT_CHARACTERS]}... ({len(text)} characters)"
 
@@ -46,11 +46,11 @@ class TextFormatter(logging.Formatter):
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802  (logging's name)
         record.kafka_level = LEVELS.get(record.levelname, record.levelname)
-        record.message = _bounded(record.message).translate(_ESCAPES)
+        record.message = _cut(record.message).translate(_ESCAPES)
         return super().formatMessage(record)
 
     def formatException(self, ei: ExcInfo) -> str:  # noqa: N802  (logging's name)
-        return "    " + _bounded(super().formatException(ei)).translate(_ESCAPES_IN_TRACES)
+        return "    " + _cut(super().formatException(ei)).translate(_ESCAPES_IN_TRACES)
 
 
 class JsonFormatter(logging.Formatter):
@@ -60,9 +60,9 @@ class JsonFormatter(logging.Formatter):
         from json import dumps
 
         level = LEVELS.get(record.levelname, record.levelname)
-        entry = {"time": self.formatTime(record), "level": level, "logger": record.name, "message": _bounded(record.getMessage())}
+        entry = {"time": self.formatTime(record), "level": level, "logger": record.name, "message": _cut(record.getMessage())}
         if record.exc_info:
-            entry["exception"] = _bounded(self.formatException(record.exc_info))
+            entry["exception"] = _cut(self.formatException(record.exc_info))
         return dumps(entry)
 
 
@@ -177,19 +177,19 @@ def write_all(descriptor: int, data: bytes) -> None:
             select.select([], [descriptor], [])
 
 
-def ignored_settings(names: Iterable[str]) -> None:
+def log_ignored_settings(names: Iterable[str]) -> None:
     """Logs the names of settings that have no effect."""
     if listed := ", ".join(names):
         logging.getLogger("kafka.server.KafkaConfig").info("these settings have no effect (DescribeConfigs returns them): %s", listed)
 
 
-def unknown_settings(names: Iterable[str]) -> None:
+def warn_of_unknown_settings(names: Iterable[str]) -> None:
     """Warns of settings that Kafka does not know, which were given and are ignored."""
     if listed := ", ".join(names):
         logging.getLogger("kafka.server.KafkaConfig").warning("ignored unknown settings: %s", listed)
 
 
-def started(node_ids: Iterable[int]) -> None:
+def log_start(node_ids: Iterable[int]) -> None:
     """Logs, in Kafka's words, that all listeners accept, because wait strategies such as those of testcontainers search for these words."""
     for node_id in node_ids:
         logging.getLogger("kafka.server.BrokerLifecycleManager").info(

@@ -66,8 +66,8 @@ def _run(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
     except (InvalidConfig, InvalidControl) as error:
         return refuse(str(error))
     logs.configure(options.log_format, options.log_level or ("ERROR" if options.quiet else "INFO"))
-    logs.ignored_settings(cluster.ignored)
-    logs.unknown_settings(cluster.unknown)
+    logs.log_ignored_settings(cluster.ignored)
+    logs.warn_of_unknown_settings(cluster.unknown)
 
     from ..network.server import ServerOptions
     from ..process.serving import run as run_cluster

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from ..control_errors import unknown_keyword
-from ..logs import unknown_settings
+from ..logs import warn_of_unknown_settings
 from ..security.startup import Security
 from ..settings.cluster_config import ClusterConfig, cluster_of
 from ..settings.properties import SettingValue, as_text
@@ -57,7 +57,7 @@ def cluster_config(
         check_scope(given)
     brokers = [security.settings({"listeners": ANY_PORT} | given, settings)]
     config = cluster_of(brokers, nodes=nodes, as_version=as_version, ignore_unknown_settings=ignore_unknown)
-    unknown_settings(config.unknown)
+    warn_of_unknown_settings(config.unknown)
     return security.apply_to(config)
 
 

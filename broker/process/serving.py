@@ -68,7 +68,7 @@ async def _serve(options: ServerOptions, command: Sequence[str], trace: Tracer |
             listener = await serve_controls(server, options.control)
             stack.push_async_callback(listener.stop)
             address = listener.address
-        logs.started([node.node_id for node in options.config.nodes])
+        logs.log_start([node.node_id for node in options.config.nodes])
         on_ready(server, address)
         if trace is not None:
             trace.start(server)

@@ -39,7 +39,7 @@ def record(message: str, *args: object, error: BaseException | None = None) -> l
 
 def test_text_formatter_writes_kafkas_format(root_logger: logging.Logger, capfd: pytest.CaptureFixture[str]) -> None:
     logs.configure("text")
-    logs.started([1, 2])
+    logs.log_start([1, 2])
     logging.getLogger("kafka.log").warning("late by %d ms", 5)
     lines = written(root_logger, capfd)
     assert all(re.fullmatch(r"\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}\] (INFO|WARN) .+ \([\w.]+\)", line) for line in lines)
@@ -60,8 +60,8 @@ def test_entries_below_the_level_are_left_out(root_logger: logging.Logger, capfd
 
 def test_json_formatter_writes_one_object_per_line(root_logger: logging.Logger, capfd: pytest.CaptureFixture[str]) -> None:
     logs.configure("json")
-    logs.ignored_settings(["a.b", "c.d"])
-    logs.ignored_settings([])
+    logs.log_ignored_settings(["a.b", "c.d"])
+    logs.log_ignored_settings([])
     try:
         raise ValueError("bad")
     except ValueError:
