@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ..wire.capture_options import CaptureOptions
     from .ready_file import ReadyFile
 
-PIPE = "-"  # as in wire/capture_options.py, which is imported only if there is a capture
+PIPE = "-"  # as in wire/capture_options.py
 LOG_LEVELS = ("DEBUG", "INFO", "WARN", "ERROR")
 DEFAULT_CLUSTER_ID = "5L6g3nShT-eMCtK--X86sw"  # the default of the apache/kafka image
 EXAMPLES = """\
@@ -204,9 +204,9 @@ def _is_traced(options: argparse.Namespace) -> bool:
 
 def _tracer(options: argparse.Namespace) -> Tracer:
     from ..process.tracing import Tracer
-    from ..wire.filters import parsed
+    from ..wire.filters import parse_filter
 
-    return Tracer(parsed(options.filter or ""), verbose=options.verbose, as_json=options.json)
+    return Tracer(parse_filter(options.filter or ""), verbose=options.verbose, as_json=options.json)
 
 
 def _read_config(name: str) -> dict[str, str]:

@@ -6,11 +6,13 @@ hash table by topic partition. ListGroups, DeleteGroups and the requests that de
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Sequence
-from typing import Any, TypeVar
+from collections.abc import Callable, Generator, Iterable
+from typing import Any, Protocol, TypeVar
 
-from ...protocol.errors import ErrorCode
+from ...protocol.errors import ErrorCode, shortened
 from ..api.context import Context
+from ..groups.consumer.group import ConsumerGroup
+from ..groups.share.group import ShareGroup
 from ..groups.table import Group
 from ..kafka_quirks.java_hash import abs_java_hash, partitions_order, timeline_order
 from ..scheduling.slices import Slices, weight_of
@@ -25,10 +27,37 @@ G = TypeVar("G", bound=Any)
 """The description of a group in the response of one API."""
 
 
+class _DescribeRequest(Protocol):
+    group_ids: list[str]
+    include_authorized_operations: bool
+
+
+def is_enabled(protocol: str, feature: str, context: Context) -> bool:
+    """Returns whether a kind of groups is enabled, by level 1 of its feature (KIP-1022) and by group.coordinator.rebalance.protocols."""
+    broker = context.broker
+    return protocol in broker.config.lists["group.coordinator.rebalance.protocols"] and broker.cluster.features.level(feature) > 0
+
+
 def describe_groups(
-    group_ids: Sequence[str], describe: Callable[[str, Context], G], context: Context, *, with_operations: bool
+    request: _DescribeRequest,
+    describe: Callable[[str, Context], G],
+    refuse: Callable[[str, ErrorCode], G],
+    context: Context,
+    *,
+    enabled: bool,
 ) -> Generator[Wait, None, list[G]]:
-    """Returns the descriptions of groups in Kafka's order, in slices; with the client's permissions if it has asked for them."""
+    """Returns the descriptions of groups in Kafka's order, in slices; with the client's permissions if it has asked for them.
+
+    `refuse` returns the description of a group with an error, which all groups get unless their kind is `enabled`.
+    """
+    if not enabled:
+        return [refuse(group_id, ErrorCode.UNSUPPORTED_VERSION) for group_id in request.group_ids]
+    return (yield from describe_in_order(request.group_ids, describe, context, with_operations=request.include_authorized_operations))
+
+
+def describe_in_order(
+    group_ids: Iterable[str], describe: Callable[[str, Context], G], context: Context, *, with_operations: bool
+) -> Generator[Wait, None, list[G]]:
     described, slices = [], Slices()
     for group_id in (yield from response_order(group_ids, context.cluster.topics.get(CONSUMER_OFFSETS), slices)):
         group = describe(group_id, context)
@@ -39,6 +68,38 @@ def describe_groups(
             yield NEXT_TURN
     described.sort(key=lambda group: _ERROR_ORDER.get(group.error_code, len(_ERROR_ORDER)))
     return described
+
+
+def describe_group(make: Callable[..., G], group: ConsumerGroup | ShareGroup, describe_member: Callable[[Any], Any]) -> G:
+    """Returns the description of a consumer group or a share group. `make` is the class of the description."""
+    return make(
+        group_id=group.group_id,
+        group_state=group.state.value,
+        group_epoch=group.epoch,
+        assignment_epoch=group.assignment_epoch,
+        assignor_name=group.assignor,
+        members=[describe_member(group.members[member_id]) for member_id in timeline_order(group.members)],
+    )
+
+
+def refuse_group(make: Callable[..., G], group_id: str, error: ErrorCode, message: str | None = None) -> G:
+    """Returns the description of a consumer group or a share group with an error. `make` is the class of the description."""
+    return make(
+        error_code=error,
+        error_message=message,
+        group_id=group_id,
+        group_state="",
+        group_epoch=0,
+        assignment_epoch=0,
+        assignor_name="",
+        members=[],
+    )
+
+
+def missing_group_text(group_id: str, group: Group | None, kind: str) -> str:
+    """Returns the explanation of GROUP_ID_NOT_FOUND for a group that does not exist, or that is not of this kind."""
+    reason = "not found" if group is None else f"is not a {kind} group"
+    return shortened(f"Group {group_id} {reason}.")
 
 
 def refusal(group_id: str, context: Context) -> ErrorCode:

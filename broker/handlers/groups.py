@@ -19,7 +19,7 @@ from collections.abc import Callable, Generator
 from functools import partial
 from typing import TypeAlias, TypeVar
 
-from ...protocol.errors import ErrorCode, shortened
+from ...protocol.errors import ErrorCode
 from ...protocol.messages.delete_groups import DELETE_GROUPS, DeletableGroupResult, DeleteGroupsRequest, DeleteGroupsResponse
 from ...protocol.messages.describe_groups import (
     DESCRIBE_GROUPS,
@@ -39,11 +39,11 @@ from ..groups.classic.group import ClassicGroup
 from ..groups.classic.messages import Join, JoinResult, Leave, Protocol, Sync, SyncResult
 from ..groups.states import GroupState, filter_name
 from ..kafka_quirks.java_hash import hash_map_order
-from ..scheduling.slices import Slices, chunks, in_slices, weight_of
+from ..scheduling.slices import Slices, chunks, in_slices
 from ..scheduling.waiting import NEXT_TURN, Reply, Wait
 from ..security.acls import Operation, ResourceType
 from ..topics.names import CONSUMER_OFFSETS
-from .described_groups import coordinated_groups, response_order
+from .described_groups import coordinated_groups, describe_in_order, missing_group_text, response_order
 
 NO_REASON = "not provided"
 
@@ -151,7 +151,7 @@ def leave_group(request: LeaveGroupRequest, context: Context) -> Generator[Wait,
     errors = context.broker.groups.classic.leave(request.group_id, leaves)
     if context.version < 3:
         return LeaveGroupResponse(error_code=errors[0])
-    answers = yield from in_slices(lambda each: _left(*each), zip(members, errors, strict=True), slices)
+    answers = yield from in_slices(lambda each: _leave_response(*each), zip(members, errors, strict=True), slices)
     return LeaveGroupResponse(members=answers)
 
 
@@ -159,46 +159,38 @@ def _leave(member: MemberIdentity) -> Leave:
     return Leave(member_id=member.member_id, group_instance_id=member.group_instance_id, reason=member.reason or NO_REASON)
 
 
-def _left(member: MemberIdentity, error: ErrorCode) -> MemberResponse:
+def _leave_response(member: MemberIdentity, error: ErrorCode) -> MemberResponse:
     return MemberResponse(member_id=member.member_id, group_instance_id=member.group_instance_id, error_code=error)
 
 
 @handles(DESCRIBE_GROUPS)
 def describe_groups(request: DescribeGroupsRequest, context: Context) -> Generator[Wait, None, DescribeGroupsResponse]:
     """Describes classic groups. The protocol and the members' metadata are returned only if the group is stable."""
-    described, slices = [], Slices()
-    for group_id in (yield from response_order(request.groups, context.cluster.topics.get(CONSUMER_OFFSETS), slices)):
-        group = _describe(group_id, context)
-        if request.include_authorized_operations and not group.error_code:
-            group.authorized_operations = context.allowed(ResourceType.GROUP, group_id)
-        described.append(group)
-        if slices.full(1 + len(group.members) + weight_of(group_id)):
-            yield NEXT_TURN
-    described.sort(key=lambda group: group.error_code != ErrorCode.GROUP_AUTHORIZATION_FAILED)
+    with_operations = request.include_authorized_operations
+    described = yield from describe_in_order(request.groups, _describe, context, with_operations=with_operations)
     return DescribeGroupsResponse(groups=described)
 
 
 def _describe(group_id: str, context: Context) -> DescribedGroup:
     if not context.may(Operation.DESCRIBE, ResourceType.GROUP, group_id):
-        return _undescribed(group_id, "", ErrorCode.GROUP_AUTHORIZATION_FAILED)
+        return _refuse(group_id, "", ErrorCode.GROUP_AUTHORIZATION_FAILED)
     group = context.broker.groups.get(group_id)
     if not context.broker.is_coordinator(group_id):
-        return _undescribed(group_id, "", ErrorCode.NOT_COORDINATOR)
+        return _refuse(group_id, "", ErrorCode.NOT_COORDINATOR)
     if isinstance(group, ClassicGroup):
-        return _described(group)
+        return _describe_group(group)
     if context.version < 6:
-        return _undescribed(group_id, GroupState.DEAD.value, ErrorCode.NONE)
-    reason = "not found" if group is None else "is not a classic group"
-    return _undescribed(group_id, GroupState.DEAD.value, ErrorCode.GROUP_ID_NOT_FOUND, shortened(f"Group {group_id} {reason}."))
+        return _refuse(group_id, GroupState.DEAD.value, ErrorCode.NONE)
+    return _refuse(group_id, GroupState.DEAD.value, ErrorCode.GROUP_ID_NOT_FOUND, missing_group_text(group_id, group, "classic"))
 
 
-def _undescribed(group_id: str, state: str, error: ErrorCode, message: str | None = None) -> DescribedGroup:
+def _refuse(group_id: str, state: str, error: ErrorCode, message: str | None = None) -> DescribedGroup:
     return DescribedGroup(
         error_code=error, error_message=message, group_id=group_id, group_state=state, protocol_type="", protocol_data="", members=[]
     )
 
 
-def _described(group: ClassicGroup) -> DescribedGroup:
+def _describe_group(group: ClassicGroup) -> DescribedGroup:
     protocol_name = group.protocol_name if group.state is GroupState.STABLE else None
     return DescribedGroup(
         group_id=group.group_id,

@@ -20,8 +20,9 @@ from odradek.broker.api.topic_descriptions import Description, TopicDescriber
 from odradek.broker.cluster.state import ClusterState
 from odradek.broker.connections.connection import Connection
 from odradek.broker.connections.core import Core
+from odradek.broker.faults.creation import add_fault
 from odradek.broker.faults.fault import Fault
-from odradek.broker.faults.options import add_fault
+from odradek.broker.faults.options import FaultOptions
 from odradek.broker.scheduling.slices import Slices
 from odradek.broker.scheduling.timers import Timers
 from odradek.broker.scheduling.turns import Turns
@@ -96,7 +97,7 @@ class World:
 
     def fault(self, **options: Any) -> Fault:
         """Adds a fault with the options of `cluster.fault`."""
-        return add_fault(self.core.faults, options)
+        return add_fault(self.core.faults, FaultOptions(**options))
 
     def advance(self, milliseconds: int) -> None:
         """Advances the clock, fires the timers that are due, and writes."""
@@ -135,6 +136,10 @@ class World:
         return self.client(self.cluster.topics[topic].partitions[partition].leader)
 
 
+class NotRead(AssertionError):
+    """A client sends more than the broker reads while earlier requests wait."""
+
+
 class Client:
     """A connection. `sent` contains all bytes that the broker has written and the test has not read."""
 
@@ -169,12 +174,13 @@ class Client:
         self.feed(b"".join(encode_request(api, version, len(self._asked), client_id, request)))
 
     def feed(self, data: bytes) -> None:
-        """Sends bytes in pieces of at most the connection's buffer."""
+        """Sends bytes in pieces of at most the connection's buffer. Raises NotRead if the broker does not read all of them."""
         rest = memoryview(data)
         while rest and self.closed is None:
             room = self.connection.buffer()
             n = min(len(room), len(rest))
-            assert n, "the connection is not read from while requests are held back"
+            if not n:
+                raise NotRead("the connection is not read from while requests are held back")
             room[:n] = rest[:n]
             rest = rest[n:]
             self.connection.received(n)

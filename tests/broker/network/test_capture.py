@@ -26,8 +26,7 @@ from odradek.broker.settings.properties import InvalidConfig
 from odradek.broker.wire.capture_options import MIN_FILE_BYTES, CaptureOptions
 from odradek.broker.wire.captured_connection import CapturedConnection
 from odradek.broker.wire.exchange import Entry, Event, Exchange
-from odradek.broker.wire.reading.capture import Capture
-from odradek.broker.wire.tcp_packets import FIN, RST, Address, canonical
+from odradek.broker.wire.packets import FIN, RST, Address, canonical
 from odradek.protocol.frame import encode_request
 from odradek.protocol.messages.api_versions import API_VERSIONS, ApiVersionsRequest
 from odradek.protocol.messages.heartbeat import HEARTBEAT, HeartbeatRequest
@@ -50,7 +49,7 @@ def loop(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Non
 
 def entries(path: Path) -> list[Entry]:
     with path.open("rb") as stream:
-        found = Capture(stream)
+        found = CaptureReader(stream)
         listed = list(found.entries())
     assert found.problem is None
     return listed
@@ -299,7 +298,7 @@ def test_slow_reader_makes_a_gap_and_delays_nobody(tmp_path: Path, monkeypatch: 
         ask(client, API_VERSIONS, 3, VERSIONS)
         cluster.stop_capture()
     reader.join(30)
-    found = list(Capture(BytesIO(bytes(received))).entries())
+    found = list(CaptureReader(BytesIO(bytes(received))).entries())
     listed = [entry.api for entry in found if isinstance(entry, Exchange)]
     assert listed[-1] == "ApiVersions"
     assert 0 < listed.count("Metadata") < 200
