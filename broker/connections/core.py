@@ -118,7 +118,7 @@ class Core:
             return None
         from ..wire.recording import Recording
 
-        return Recording(record, client, broker, self)
+        return Recording(record, client, broker.node_id, self)
 
     def connection_rates(self, broker: Broker) -> ConnectionRates:
         """Returns the rates at which connections to a broker are created."""

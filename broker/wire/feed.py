@@ -11,7 +11,8 @@ from typing import Generic, TypeVar
 
 from .exchange import Entry
 from .filters import Filter
-from .record import Flight, Kept, Record, count_of
+from .record import Record
+from .recording import Flight, Kept, count_of
 
 MAX_AT_ONCE = 200
 

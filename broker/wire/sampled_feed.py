@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from .feed import Feed, T
-from .record import Flight, Kept, Told, count_of
+from .recording import Flight, Kept, Told, count_of
 
 SELECTED_PER_LOOK, MAX_SELECTED = 20, 200
 EXAMINED_PER_LOOK, MAX_EXAMINED = 100, 1000

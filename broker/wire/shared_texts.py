@@ -11,7 +11,8 @@ from typing import Final
 
 from .exchange import Entry
 from .filters import Filter
-from .record import Kept, Record, count_of
+from .record import Record
+from .recording import Kept, count_of
 
 REMEMBERED_BYTES = 1 << 20
 UNSELECTED_BYTES = 100
@@ -28,7 +29,7 @@ class SharedTexts:
         self._bytes = 0
 
     def __call__(self, sequence: int, kept: Kept) -> Iterator[tuple[int, bytes | None]]:
-        """Yields the number and the text of each entry that something kept stands for, None for one that is not selected."""
+        """Yields the number and the text of each entry of `kept`, None for one that is not selected."""
         entries: Iterator[Entry] | None = None
         for number in range(sequence, sequence + count_of(kept)):
             entry = next(entries) if entries is not None else None
