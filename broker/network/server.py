@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from ...protocol.errors import KafkaError
 from ...storage.memory import LogMemory
-from ..api.parked import Parked
+from ..api.gate import Parked
 from ..cluster.broker import Broker, Silence
 from ..cluster.startup_topics import create_topics
 from ..cluster.state import ClusterState
