@@ -10,11 +10,25 @@ class ControlError(Exception):
 
 
 class InvalidControl(ControlError, ValueError):
-    """A control was called with an argument that it does not accept. `parameter` is its name. The cluster is unchanged."""
+    """A control was called with an argument that it does not accept. The cluster is unchanged.
 
-    def __init__(self, parameter: str, message: str) -> None:
-        super().__init__(message)
+    `parameter` is the name of the parameter. The text of the error is this name and the `reason`, unless `text` is another one.
+    """
+
+    def __init__(self, parameter: str, reason: str, *, text: str | None = None) -> None:
+        super().__init__(f"{parameter}: {reason}" if text is None else text)
         self.parameter = parameter
+        self.reason = reason
+
+    @classmethod
+    def at(cls, place: str, reason: str) -> InvalidControl:
+        """Returns the error for a part of an argument. Its place, such as `records[3].key`, begins with the name of the parameter."""
+        return cls(place.partition(".")[0].partition("[")[0], reason, text=f"{place}: {reason}")
+
+    @classmethod
+    def of_call(cls, parameter: str, text: str) -> InvalidControl:
+        """Returns an error whose text does not begin with the name of a parameter, because it is about the call as a whole."""
+        return cls(parameter, text, text=text)
 
 
 class ControlRefused(ControlError, RuntimeError):
@@ -42,7 +56,7 @@ def unknown(parameter: str, what: str, name: object, names: Iterable[object]) ->
         name = name[:MAX_NAME_CHARACTERS]
     near = get_close_matches(str(name), known, 1)
     hint = f"did you mean {near[0]!r}?" if near else f"use one of {', '.join(known[:20])}" if known else "there is none"
-    return InvalidControl(parameter, f"{parameter}: there is no {what} {name!r}; {hint}")
+    return InvalidControl(parameter, f"there is no {what} {name!r}; {hint}")
 
 
 def unknown_keyword(function: str, name: str, names: Iterable[str]) -> str:

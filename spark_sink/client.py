@@ -8,17 +8,18 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from types import MappingProxyType
 from typing import Any, NamedTuple, TypeVar
 
-from ..protocol.client_security.settings import ClientSecurity
+from ..protocol.client.connection import ClientConnection
+from ..protocol.client.line import Address
+from ..protocol.client.settings import ClientSecurity
 from ..protocol.errors import ErrorCode, KafkaError
 from ..protocol.messages.list_offsets import LIST_OFFSETS, ListOffsetsPartition, ListOffsetsRequest, ListOffsetsTopic
 from ..protocol.messages.metadata import METADATA, MetadataRequest, MetadataRequestTopic
 from ..protocol.schema import Api, Message
-from .connection import PLAIN_TEXT, Address, Connection
 from .connection_factory import ConnectionFactory
 
 T = TypeVar("T")
@@ -63,7 +64,7 @@ class ClientConfig:
     fetch_max_wait_ms: int = 500
     fetch_max_bytes: int = 8 << 20
     max_partition_fetch_bytes: int = 8 << 20
-    security: ClientSecurity = PLAIN_TEXT
+    security: ClientSecurity = field(default_factory=ClientSecurity)
 
 
 def broker_error(code: int, subject: str) -> KafkaError:
@@ -114,7 +115,7 @@ class KafkaClient:
         self._connections = ConnectionFactory(
             config.bootstrap_servers, config.client_id, config.request_timeout_ms, security=config.security
         )
-        self._idle: dict[Address, Connection] = {}
+        self._idle: dict[Address, ClientConnection] = {}
         self._nodes: dict[int, Address] = {}
         self._leaders: dict[TopicPartition, int] = {}
 
@@ -242,12 +243,12 @@ class KafkaClient:
                 self.forget_leaders()
                 retry_timer.wait_after(error)
 
-    def connect(self, address: Address) -> Connection:
+    def connect(self, address: Address) -> ClientConnection:
         """Returns a new connection, which the caller closes. Raises OSError, KafkaError."""
         return self._connections.connect(address)
 
     @contextmanager
-    def connection(self, address: Address) -> Iterator[Connection]:
+    def connection(self, address: Address) -> Iterator[ClientConnection]:
         """Lends a connection to one user at a time, and keeps it for the next when no exception was raised."""
         connection = self._idle.pop(address, None) or self.connect(address)
         try:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable
 
-from ..protocol.client_security.settings import ClientSecurity
+from ..protocol.client.line import Address
+from ..protocol.client.settings import ClientSecurity
 from .client import READ_COMMITTED, READ_UNCOMMITTED, ClientConfig
-from .connection import Address
 from .user_options import UserOptions
 
 BOOTSTRAP_SERVERS = "kafka.bootstrap.servers"

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
+from ..protocol.client.connection import ClientConnection
 from ..protocol.errors import ErrorCode, KafkaError
 from ..protocol.messages.fetch import FETCH, AbortedTransaction, FetchPartition, FetchRequest, FetchTopic
 from .batches import Batches
 from .client import ClientConfig, KafkaClient, RetryTimer, TopicPartition, broker_error
-from .connection import Connection
 
 
 class Span(NamedTuple):
@@ -78,7 +78,7 @@ class _Fetches:
     """The pipelined fetches from one node over one connection."""
 
     def __init__(
-        self, config: ClientConfig, connection: Connection, spans: dict[TopicPartition, Span], preferred: dict[TopicPartition, int]
+        self, config: ClientConfig, connection: ClientConnection, spans: dict[TopicPartition, Span], preferred: dict[TopicPartition, int]
     ) -> None:
         """`preferred` has the nearer replicas that leaders have named for partitions (KIP-392); responses add to it."""
         self._config, self._connection, self._left, self._preferred = config, connection, spans, preferred

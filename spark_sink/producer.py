@@ -20,11 +20,12 @@ from typing import NamedTuple
 
 from ..protocol.batches.compression import Compression, compress
 from ..protocol.batches.records import HEADER, PREFIX_SIZE, BatchHeader, write_crc
+from ..protocol.client.connection import ClientConnection
+from ..protocol.client.line import Address
 from ..protocol.errors import ErrorCode, KafkaError
 from ..protocol.messages.init_producer_id import INIT_PRODUCER_ID, InitProducerIdRequest
 from ..protocol.messages.produce import PRODUCE, PartitionProduceData, ProduceRequest, TopicProduceData
 from .client import ClientConfig, KafkaClient, RetryTimer, TopicPartition, broker_error
-from .connection import Address, Connection
 
 ALL_REPLICAS = -1
 MAX_IN_FLIGHT = 5
@@ -67,12 +68,12 @@ class _Batch(NamedTuple):
 class _Link:
     """A connection, and the batches of each request whose response is outstanding."""
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: ClientConnection) -> None:
         self.connection, self.broken = connection, False
         self.in_flight: deque[list[_Batch]] = deque()
 
     @contextmanager
-    def broken_by_failure(self) -> Iterator[Connection]:
+    def broken_by_failure(self) -> Iterator[ClientConnection]:
         """Closes the connection after an error, because a request or a response may be incomplete. No response is awaited any more."""
         try:
             yield self.connection

@@ -21,7 +21,7 @@ from odradek.broker.groups.settings import GroupSettings
 from odradek.broker.scheduling.timers import Timers
 from odradek.broker.security.authorizer import Authorizer
 from odradek.broker.settings.values import BrokerConfig, GroupConfig, TopicConfig
-from odradek.broker.share_partitions.states import ShareStates
+from odradek.broker.share_partitions.coordinator import ShareCoordinator
 from odradek.broker.snapshots.timers import is_of_state
 from odradek.broker.topics.topic import Topic
 from odradek.storage.log import Log
@@ -89,7 +89,7 @@ _CAPTURE: dict[type, Callable[[Any], Any]] = {
     LogDirs: lambda dirs: {"placed": dict(dirs.placed), "moves": captured(dirs.moves), "chosen": dict(dirs.chosen)},
     LogLevels: _left_out,
     Authorizer: lambda authorizer: list(map(repr, authorizer._acls)),
-    ShareStates: lambda states: {key: [states.summary(*key), states.read(key, -1)] for key in states},
+    ShareCoordinator: lambda states: {key: [states.summary(*key), states.read(key, -1)] for key in states},
     Counter: lambda counter: {key: count for key, count in counter.items() if count},
     memoryview: len,
 }

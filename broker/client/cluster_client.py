@@ -6,18 +6,19 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
+from ...protocol.client.connection import ClientConnection
+from ...protocol.client.line import Address, LoginFailed, NotKafka
 from ...protocol.errors import ErrorCode, KafkaError
 from ...protocol.messages.find_coordinator import FIND_COORDINATOR, FindCoordinatorRequest
 from ...protocol.messages.metadata import METADATA, MetadataRequest, MetadataRequestTopic
 from ...protocol.schema import Api, Message, ProtocolError
-from .connection import Address, Connection
-from .healthcheck import NotKafka, Refused
 
 if TYPE_CHECKING:
-    from ...protocol.client_security.settings import ClientSecurity
+    from ...protocol.client.settings import ClientSecurity
 
 T = TypeVar("T")
 
+CLIENT_ID = "odradek"
 TIMEOUT_S = 15.0
 """The longest time for which a connection or a response is awaited."""
 RETRY_S, PAUSE_S = 10.0, 0.1
@@ -58,7 +59,7 @@ class ClusterClient:
         self._bootstrap = bootstrap
         self._security = security
         self._timeout_s = timeout_s
-        self._connections: dict[Address, Connection] = {}
+        self._connections: dict[Address, ClientConnection] = {}
         self.nodes: dict[int, Address] = {}
         self.controller = -1
 
@@ -165,13 +166,13 @@ class ClusterClient:
 
         return self.retry(find)
 
-    def _connection(self, address: Address) -> Connection:
+    def _connection(self, address: Address) -> ClientConnection:
         """Returns the connection to a broker, which is opened if there is none. Raises ClientError."""
         if address not in self._connections or self._connections[address].is_closed:
             try:
-                self._connections[address] = Connection(address, self._security, self._timeout_s)
-            except Refused as error:
-                raise ClientError(f"{_text(address)}: {error}") from None
+                self._connections[address] = ClientConnection(address, CLIENT_ID, self._timeout_s, self._security, removed_versions=True)
+            except LoginFailed as error:
+                raise ClientError(f"{_text(address)}: authentication failed: {error}") from None
             except NotKafka:
                 raise ClientError(f"{_text(address)} does not use the Kafka protocol") from None
             except (OSError, ProtocolError) as error:

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from ...protocol.client.line import Address, Line, NotKafka, open_line
 from ...protocol.errors import ErrorCode
 from ...protocol.frame import LENGTH, decode_response, encode_request
 from ...protocol.messages import load_api
@@ -23,10 +24,9 @@ from ..wire.exchange import Entry, Exchange, Frame, decoded_response, error_name
 from ..wire.replaying.comparison import differences
 from ..wire.replaying.ids import Ids
 from ..wire.replaying.session import Kind, Step, obstacle, request_frame, steps_of
-from .connection import Address, Line
 
 if TYPE_CHECKING:
-    from ...protocol.client_security.settings import ClientSecurity
+    from ...protocol.client.settings import ClientSecurity
 
 TIMEOUT_S = 30.0
 """The longest time for which a replay waits for a response."""
@@ -62,7 +62,7 @@ class Outcome:
 
 
 class Replay:
-    """A replay to a cluster at `bootstrap`. It is a context manager, because it opens connections. Raises OSError, Refused."""
+    """A replay to a cluster at `bootstrap`, as a context manager that closes its connections. Raises OSError, LoginFailed, NotKafka."""
 
     def __init__(self, bootstrap: Address, security: ClientSecurity | None = None, timeout_s: float = TIMEOUT_S) -> None:
         self._bootstrap = bootstrap
@@ -111,7 +111,7 @@ class Replay:
             return []
         try:
             line = self._line(exchange)
-            line.send(request_frame(exchange, self._ids))
+            line.send(_with_length(request_frame(exchange, self._ids)))
         except OSError as error:
             return [f"the request could not be sent: {error.strerror or error}"]
         self._lines[exchange.sequence] = line
@@ -123,8 +123,8 @@ class Replay:
         if line is None:
             return []
         try:
-            frame = self._settled(exchange, line.receive(exchange.correlation_id))
-        except (OSError, ProtocolError) as error:
+            frame = self._settled(exchange, _response(line, exchange.correlation_id))
+        except (OSError, NotKafka) as error:
             return [f"a response was recorded, now there is none: {error}"]
         found = self._compared(exchange, frame, line.address)
         self.outcome.equal += not found
@@ -137,8 +137,8 @@ class Replay:
             time.sleep(PAUSE_S)
             again = self._open(self._address(exchange))
             try:
-                again.send(request_frame(exchange, self._ids))
-                frame = again.receive(exchange.correlation_id)
+                again.send(_with_length(request_frame(exchange, self._ids)))
+                frame = _response(again, exchange.correlation_id)
             finally:
                 again.close()
         return frame
@@ -200,8 +200,19 @@ class Replay:
 
     def _ask(self, api: Api, request: Message) -> Any:
         assert self._control is not None
-        self._control.send(b"".join(encode_request(api, api.versions.last, 0, CLIENT_ID, request))[LENGTH.size :])
-        return decode_response(api, api.versions.last, memoryview(self._control.receive(0)))[1]
+        self._control.send(b"".join(encode_request(api, api.versions.last, 0, CLIENT_ID, request)))
+        return decode_response(api, api.versions.last, memoryview(_response(self._control, 0)))[1]
 
     def _open(self, address: Address) -> Line:
-        return Line(address, self._security, self._timeout_s)
+        return open_line(address, CLIENT_ID, self._timeout_s, self._security)
+
+
+def _with_length(frame: bytes) -> bytes:
+    return LENGTH.pack(len(frame)) + frame
+
+
+def _response(line: Line, correlation_id: int) -> bytes:
+    """Returns the next response with a correlation id. Others are left out, because a replay does not wait for them any more."""
+    while LENGTH.unpack_from(frame := line.receive())[0] != correlation_id:
+        pass
+    return bytes(frame)

@@ -12,10 +12,10 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from ..groups.classic.group import ClassicGroup
+from ..groups.cluster_view import UNINITIALIZED_START_OFFSET
 from ..groups.coordinator import Group
 from ..groups.offsets import CommittedOffset
 from ..groups.share.group import ShareGroup
-from ..groups.share.partitions_view import UNINITIALIZED_START_OFFSET
 from ..groups.streams.group import StreamsGroup
 from ..topics.partition import Partition
 from .state import ClusterState

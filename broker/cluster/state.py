@@ -59,7 +59,7 @@ if TYPE_CHECKING:
     from ..groups.coordinator import Groups
     from ..releases.zookeeper import ZooKeeper
     from ..security.sasl_listener import Accounts
-    from ..share_partitions.states import ShareStates
+    from ..share_partitions.coordinator import ShareCoordinator
     from ..transactions.coordinator import Transactions
     from ..transactions.transaction import Producer
 
@@ -354,7 +354,7 @@ class ClusterState:
         return Transactions(self.timers, TransactionSettings.of(self.config), self.transaction_log)
 
     @cached_property
-    def share_states(self) -> ShareStates:
+    def share_states(self) -> ShareCoordinator:
         """The stored states of the partitions that share groups read, from `__share_group_state`."""
         return self._read_share_states()
 
@@ -362,11 +362,11 @@ class ClusterState:
         """Reads the states of share partitions before they are first used."""
         self.share_states = self._read_share_states()
 
-    def _read_share_states(self) -> ShareStates:
+    def _read_share_states(self) -> ShareCoordinator:
+        from ..share_partitions.coordinator import ShareCoordinator
         from ..share_partitions.state_log import ShareStateLog
-        from ..share_partitions.states import ShareStates
 
-        return ShareStates(ShareStateLog(self))
+        return ShareCoordinator(ShareStateLog(self))
 
     def coordinator(self, key: str, topic_name: str) -> Partition | None:
         """Returns the partition whose leader coordinates a group or transactional id; None if the internal topic does not exist."""

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from .options import addresses, client_security, refuse
 
 if TYPE_CHECKING:
+    from ...protocol.client.line import Address
     from ..client.cluster_client import ClusterClient
-    from ..client.connection import Address
 
 VARIABLE, DEFAULT_SERVER = "BOOTSTRAP_SERVERS", "127.0.0.1:9092"
 FAILED = 1

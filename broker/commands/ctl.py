@@ -84,7 +84,7 @@ def _options(arguments: Sequence[str], environ: Mapping[str, str]) -> tuple[dict
         if name in OPTIONS:
             value = text if separator else next(rest, None)
             if value is None:
-                raise InvalidControl(name, f"{name}: needs a value")
+                raise InvalidControl(name, "needs a value")
             options[name] = value
         elif token == "--":
             tokens += [token, *rest]
@@ -94,7 +94,7 @@ def _options(arguments: Sequence[str], environ: Mapping[str, str]) -> tuple[dict
     if options["--output"] not in OUTPUTS:
         raise unknown("--output", "format", options["--output"], OUTPUTS)
     if not re.fullmatch("[!-~]*", options.get("--control-token", "")):
-        raise InvalidControl("--control-token", "--control-token: use printable ASCII characters without spaces")
+        raise InvalidControl("--control-token", "use printable ASCII characters without spaces")
     return options, tokens
 
 
@@ -105,7 +105,7 @@ def _command_config(name: str | None) -> dict[str, str]:
     try:
         properties = read_properties(name)
     except OSError as error:
-        raise InvalidControl("--command-config", f"--command-config: cannot read {name}: {error.strerror or error}") from None
+        raise InvalidControl("--command-config", f"cannot read {name}: {error.strerror or error}") from None
     return {option: properties[setting] for option, setting in PROPERTIES.items() if setting in properties}
 
 

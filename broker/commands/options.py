@@ -10,7 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn
 
 if TYPE_CHECKING:
-    from ...protocol.client_security.settings import ClientSecurity
+    from ...protocol.client.settings import ClientSecurity
     from ..client.offsets import Start
 
 DEFAULT_CONTROL = "127.0.0.1:9099"
@@ -158,7 +158,7 @@ def client_security(options: argparse.Namespace) -> ClientSecurity | None:
     """Returns the security settings in the file of --command-config, None without it. Raises InvalidConfig."""
     if options.command_config is None:
         return None
-    from ...protocol.client_security.settings import ClientSecurity
+    from ...protocol.client.settings import ClientSecurity
     from ..settings.properties import InvalidConfig, read_properties
 
     try:

@@ -30,7 +30,7 @@ def add_options(replay: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
     """Plays the session. Returns 0 if all responses were equal, 1 if one differed, and 2 if the session could not be played."""
-    from ..client.healthcheck import Refused
+    from ...protocol.client.line import LoginFailed
     from ..client.replaying import Replay
     from ..settings.properties import InvalidConfig
     from ..wire.reading.capture import Capture
@@ -48,8 +48,10 @@ def run(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
                 _print(exchange, found)
     except NotACapture as error:
         return refuse(f"{options.file} is not a capture: {error}")
-    except (InvalidConfig, ImportError, Refused) as error:
+    except (InvalidConfig, ImportError) as error:
         return refuse(str(error))
+    except LoginFailed as error:
+        return refuse(f"authentication failed: {error}")
     except OSError as error:
         return refuse(f"{error.filename or 'the replay has failed'}: {error.strerror or error}")
     _print_outcome(replay.outcome)

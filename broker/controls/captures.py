@@ -43,11 +43,11 @@ class CaptureControls(Controls):
         server = self._server
         options = _options(file, addresses, max_bytes)
         if server.capture is not None and not server.capture.ended:
-            raise InvalidControl("file", f"file: a capture is being written to {server.capture.options.file}; stop it first")
+            raise InvalidControl("file", f"a capture is being written to {server.capture.options.file}; stop it first")
         try:
             capture = await server.in_thread(lambda: Capture(options))
         except OSError as error:
-            raise InvalidControl("file", f"file: cannot write {file}: {error.strerror or error}") from None
+            raise InvalidControl("file", f"cannot write {file}: {error.strerror or error}") from None
         server.follow(capture)
 
     @control("capture stop")
@@ -66,8 +66,8 @@ def _options(file: str | os.PathLike[str], addresses: str, max_bytes: int | None
     from ..wire.capture_options import PIPE, CaptureOptions
 
     if os.fspath(file) == PIPE:
-        raise InvalidControl("file", "file: a control cannot write to a pipe; use a path such as orders.pcapng")
+        raise InvalidControl("file", "a control cannot write to a pipe; use a path such as orders.pcapng")
     try:
         return CaptureOptions.of(file, addresses, max_bytes)
     except InvalidConfig as error:
-        raise InvalidControl("max_bytes" if max_bytes is not None else "file", str(error)) from None
+        raise InvalidControl.of_call("max_bytes" if max_bytes is not None else "file", str(error)) from None

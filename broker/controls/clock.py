@@ -53,7 +53,7 @@ class AsyncClock(Part):
     async def run(self, speed: Annotated[float, "how many times as fast as the wall clock the time passes"] = 1) -> ClockState:
         """Lets the time pass, after `freeze` or at another speed: with a speed of 60, an hour passes in a minute."""
         if not 0 < speed <= MAX_SPEED:
-            raise InvalidControl("speed", f"speed: must be above 0 and at most {MAX_SPEED}, not {speed}; use freeze to stop the time")
+            raise InvalidControl("speed", f"must be above 0 and at most {MAX_SPEED}, not {speed}; use freeze to stop the time")
         return self._run_at(speed)
 
     @control("clock advance", owner="clock", may_stop=True)
@@ -75,7 +75,7 @@ class AsyncClock(Part):
         """
         units = {"weeks": weeks, "days": days, "hours": hours, "minutes": minutes, "seconds": seconds, "milliseconds": milliseconds}
         if duration is None and not any(units.values()):
-            raise InvalidControl("duration", "duration: say how far to advance, such as minutes=10 or 10m")
+            raise InvalidControl("duration", "say how far to advance, such as minutes=10 or 10m")
         total_ms = 0.0 if duration is None else duration_ms("duration", duration)
         for name, value in units.items():
             total_ms += duration_ms(name, value * _SECONDS[name])
@@ -88,7 +88,7 @@ class AsyncClock(Part):
         target_ms = moment_ms(moment)
         if target_ms < self._server.now_ms:
             given = moment if isinstance(moment, str) else moment.isoformat()
-            raise InvalidControl("moment", f"moment: {given} is before the cluster's time {self._state().now.isoformat()}")
+            raise InvalidControl("moment", f"{given} is before the cluster's time {self._state().now.isoformat()}")
         await self._move_to("moment", target_ms)
         return self._state()
 
@@ -111,7 +111,7 @@ class AsyncClock(Part):
         If it is cancelled, the time stays where it is.
         """
         if target_ms > MAX_MS:
-            raise InvalidControl(parameter, f"{parameter}: the time cannot be moved beyond the year 9999")
+            raise InvalidControl(parameter, "the time cannot be moved beyond the year 9999")
         server = self._server
         core, clock = server.core, server.clock
         core.tell("clock", f"the time moves forward by {duration_text(target_ms - server.now_ms)}", to_ms=int(target_ms))

@@ -41,7 +41,7 @@ class FaultPresetControls(FaultControls, NodeControls):
     async def flaky(self, percent: Annotated[float, "how many of 100 requests fail"]) -> AsyncFaultHandle:
         """Resets the connection of some requests, before anything is done, as an unreliable network does."""
         if not 0 < percent <= 100:
-            raise InvalidControl("percent", f"percent: must be above 0 and at most 100, not {percent}")
+            raise InvalidControl("percent", f"must be above 0 and at most 100, not {percent}")
         return self._add_fault(probability=percent / 100, drop=True, close="rst")
 
     @control("fault preset firewall")
@@ -163,4 +163,4 @@ class FaultPresetControls(FaultControls, NodeControls):
 
 def _check_seconds(name: str, seconds: float) -> None:
     if not 0 <= seconds < inf:
-        raise InvalidControl(name, f"{name}: must be 0 or more seconds, not {seconds}")
+        raise InvalidControl(name, f"must be 0 or more seconds, not {seconds}")

@@ -12,7 +12,7 @@ from ..cluster.group_progress import OffsetInfo, progress, total_lag
 from ..cluster.state import ClusterState
 from ..control_errors import InvalidControl, unknown
 from ..groups.classic.group import ClassicGroup
-from ..groups.classic.member import Member
+from ..groups.classic.members import Member
 from ..groups.consumer.assignors import by_topic
 from ..groups.consumer.member import ConsumerMember
 from ..groups.coordinator import Group
@@ -101,9 +101,9 @@ class GroupControls(Controls):
         """
         for name, number in (("members", members), ("lag", lag), ("partition", partition), ("committed", committed)):
             if number is not None and number < 0:
-                raise InvalidControl(name, f"{name}: must not be negative, but it is {number}")
+                raise InvalidControl(name, f"must not be negative, but it is {number}")
         if topic is None and (given := "partition" if partition is not None else "committed" if committed is not None else ""):
-            raise InvalidControl("topic", f"topic: is required with {given}")
+            raise InvalidControl("topic", f"is required with {given}")
         wanted = Conditions(members, None if state is None else _known_state(state), lag, topic, partition, committed)
 
         def reached() -> GroupInfo | None:
@@ -156,7 +156,7 @@ def committed_offset(group: GroupInfo, topic: str, partition: int | None) -> int
     """
     found = {each.partition: each.committed for each in group.offsets if each.topic == topic}
     if partition is None and len(found) > 1:
-        raise InvalidControl("partition", f"partition: is required, because topic {topic!r} has {counted(len(found), 'partition')}")
+        raise InvalidControl("partition", f"is required, because topic {topic!r} has {counted(len(found), 'partition')}")
     return found.get(partition) if partition is not None else next(iter(found.values()), None)
 
 

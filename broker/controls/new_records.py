@@ -35,7 +35,7 @@ class CheckedRecord:
         where = f"records[{number}]"
         if extra := fields.keys() - NewRecord.__annotations__.keys():
             names = ", ".join(NewRecord.__annotations__)
-            raise InvalidControl("records", f"{where}: unknown field {min(extra, key=str)!r}; the fields are {names}")
+            raise InvalidControl.at(where, f"unknown field {min(extra, key=str)!r}; the fields are {names}")
         self.key = _bytes(f"{where}.key", fields.get("key"))
         self.value = _bytes(f"{where}.value", fields.get("value"))
         headers = fields.get("headers") or ()
@@ -43,8 +43,8 @@ class CheckedRecord:
         try:
             self.headers = [(str(name), _bytes(f"{where}.headers", value)) for name, value in pairs]
         except (TypeError, ValueError) as error:
-            text = f"{where}.headers: must be an object or a list of pairs of name and value; {error}"
-            raise error if isinstance(error, InvalidControl) else InvalidControl("records", text) from None
+            reason = f"must be an object or a list of pairs of name and value; {error}"
+            raise error if isinstance(error, InvalidControl) else InvalidControl.at(f"{where}.headers", reason) from None
         self.timestamp = _integer(f"{where}.timestamp", fields.get("timestamp"))
         self.partition = _integer(f"{where}.partition", fields.get("partition"))
 
@@ -54,7 +54,7 @@ def checked(number: int, record: object) -> CheckedRecord:
         return CheckedRecord(number, record)
     if isinstance(record, list | tuple):
         if len(record) != 2:
-            raise InvalidControl("records", f"records[{number}]: must be a value, a pair of key and value, or an object, not {record!r}")
+            raise InvalidControl.at(f"records[{number}]", f"must be a value, a pair of key and value, or an object, not {record!r}")
         return CheckedRecord(number, {"key": record[0], "value": record[1]})
     return CheckedRecord(number, {"value": record})
 
@@ -69,14 +69,14 @@ def _bytes(where: str, value: object) -> bytes | None:
         try:
             return b64decode(text, validate=True)
         except NotBase64 as error:
-            raise InvalidControl("records", f"{where}: invalid base64: {error}") from None
-    raise InvalidControl("records", f'{where}: must be text, bytes, null or {{"base64": "..."}}, not {type(value).__name__}')
+            raise InvalidControl.at(where, f"invalid base64: {error}") from None
+    raise InvalidControl.at(where, f'must be text, bytes, null or {{"base64": "..."}}, not {type(value).__name__}')
 
 
 def _integer(where: str, value: object) -> int | None:
     if value is None or (isinstance(value, int) and not isinstance(value, bool) and -(1 << 63) <= value < 1 << 63):
         return value
-    raise InvalidControl("records", f"{where}: must be an integer of 64 bits, not {value!r}")
+    raise InvalidControl.at(where, f"must be an integer of 64 bits, not {value!r}")
 
 
 def placed(topic: Topic, records: Sequence[CheckedRecord], partition: int | None) -> dict[int, list[int]]:
@@ -88,6 +88,6 @@ def placed(topic: Topic, records: Sequence[CheckedRecord], partition: int | None
         if index is None:
             index = next(turns) % partitions if record.key is None else partition_of(record.key, partitions)
         if not 0 <= index < partitions:
-            raise InvalidControl("partition", f"partition: {topic.name} has the partitions 0 to {partitions - 1}, not {index}")
+            raise InvalidControl("partition", f"{topic.name} has the partitions 0 to {partitions - 1}, not {index}")
         by_partition.setdefault(index, []).append(number)
     return by_partition

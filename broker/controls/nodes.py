@@ -34,7 +34,7 @@ class NodeControls(Controls):
         """
         broker = self._broker(node)
         if graceful and broker.silence is not None:
-            raise InvalidControl("graceful", f"graceful: node {node} is {broker.silence.value} and cannot shut down; use graceful=False")
+            raise InvalidControl("graceful", f"node {node} is {broker.silence.value} and cannot shut down; use graceful=False")
         await self._server.stop_node(node, graceful=graceful)
 
     @control("node start")
@@ -45,7 +45,7 @@ class NodeControls(Controls):
         """
         broker = self._broker(node)
         if broker.silence is not None:
-            raise InvalidControl("node", f"node: node {node} is {broker.silence.value}, not stopped; {remedy(broker.silence)}")
+            raise InvalidControl("node", f"node {node} is {broker.silence.value}, not stopped; {remedy(broker.silence)}")
         await self._server.start_node(node)
 
     @control("node pause")
@@ -90,9 +90,9 @@ class NodeControls(Controls):
         if node is None:
             node = max(nodes) + 1
         if node in nodes:
-            raise InvalidControl("node", f"node: there is a node {node} already; leave the id out to get the next one")
+            raise InvalidControl("node", f"there is a node {node} already; leave the id out to get the next one")
         if not 0 <= node <= MAX_NODE_ID:
-            raise InvalidControl("node", f"node: an id must be from 0 to {MAX_NODE_ID}, not {node}")
+            raise InvalidControl("node", f"an id must be from 0 to {MAX_NODE_ID}, not {node}")
         await server.add_node(server.config.nodes[0].sibling(node, rack))
         return node
 
@@ -105,21 +105,21 @@ class NodeControls(Controls):
         """
         broker, cluster = self._broker(node), self._server.cluster
         if broker.silence is not None:
-            raise InvalidControl("node", f"node: node {node} is {broker.silence.value}; {remedy(broker.silence)}")
+            raise InvalidControl("node", f"node {node} is {broker.silence.value}; {remedy(broker.silence)}")
         if not any(each.running and each.silence is None for each in cluster.brokers.values() if each is not broker):
-            raise InvalidControl("node", f"node: node {node} is the last one that is running")
+            raise InvalidControl("node", f"node {node} is the last one that is running")
         if not broker.running:
             for partition in cluster.partitions():
                 if node in partition.replicas and not set(partition.isr) - {node}:
-                    raise InvalidControl("node", f"node: only the stopped node {node} has the records of {partition}; start it first")
+                    raise InvalidControl("node", f"only the stopped node {node} has the records of {partition}; start it first")
         await self._server.remove_node(node)
 
     def _silence(self, node: int, kind: Silence) -> None:
         broker = self._broker(node)
         if not broker.running:
-            raise InvalidControl("node", f"node: node {node} is stopped; only a running node can be {kind.value}")
+            raise InvalidControl("node", f"node {node} is stopped; only a running node can be {kind.value}")
         if broker.silence not in (None, kind):
-            raise InvalidControl("node", f"node: node {node} is {broker.silence.value} already; {remedy(broker.silence)}")
+            raise InvalidControl("node", f"node {node} is {broker.silence.value} already; {remedy(broker.silence)}")
         if broker.silence is None:
             self._server.silence_node(node, kind)
 
@@ -127,7 +127,7 @@ class NodeControls(Controls):
         broker = self._broker(node)
         if broker.silence is not kind:
             state = broker.silence.value if broker.silence else "running" if broker.running else "stopped"
-            raise InvalidControl("node", f"node: node {node} is not {kind.value} but {state}")
+            raise InvalidControl("node", f"node {node} is not {kind.value} but {state}")
         self._server.end_silence(node)
 
     def _broker(self, node: int) -> Broker:

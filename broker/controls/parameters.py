@@ -39,7 +39,7 @@ def duration_ms(parameter: str, duration: timedelta | float | str) -> float:
     else:
         milliseconds = duration * 1000
     if not 0 <= milliseconds < float("inf"):
-        raise InvalidControl(parameter, f"{parameter}: a duration must not be negative or infinite, but it is {duration}")
+        raise InvalidControl(parameter, f"a duration must not be negative or infinite, but it is {duration}")
     return milliseconds
 
 
@@ -56,5 +56,5 @@ def duration_text(milliseconds: float) -> str:
 def _parsed_ms(parameter: str, text: str) -> float:
     match = re.fullmatch(r"([0-9]+(?:\.[0-9]*)?|\.[0-9]+) *([a-z]*)", text.strip())
     if match is None or (match[2] or "s") not in UNITS_MS:
-        raise InvalidControl(parameter, f"{parameter}: invalid duration {text!r}; use a number with {', '.join(UNITS_MS)}, such as 10m")
+        raise InvalidControl(parameter, f"invalid duration {text!r}; use a number with {', '.join(UNITS_MS)}, such as 10m")
     return float(match[1]) * UNITS_MS[match[2] or "s"]

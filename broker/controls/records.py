@@ -87,7 +87,7 @@ class RecordControls(TopicControls):
         found = self._topic(topic)
         for name, number in (("limit", limit), ("max_bytes", max_bytes)):
             if number is not None and number < 0:
-                raise InvalidControl(name, f"{name}: must not be negative, but it is {number}")
+                raise InvalidControl(name, f"must not be negative, but it is {number}")
         partitions = list(found.partitions) if partition is None else [self._partition(found, partition)]
         offsets = [max(offset, _offset_since(each.log, since)) for each in partitions]
         return [
@@ -109,7 +109,7 @@ class RecordControls(TopicControls):
         The topic need not exist yet. Raises ControlTimeout with the numbers of records found.
         """
         if n < 0:
-            raise InvalidControl("n", f"n: must not be negative, but it is {n}")
+            raise InvalidControl("n", f"must not be negative, but it is {n}")
         counts = RecordCounts(self, topic)
         await until(lambda: self._server, lambda: True if counts.total() >= n else None, lambda: counts.missing(n), timeout_s)
         return await self.records(topic) if topic in self._server.cluster.topics else []
@@ -123,7 +123,7 @@ class RecordControls(TopicControls):
         try:
             return cluster.create_topic(name)
         except KafkaError as error:
-            raise InvalidControl("topic", f"topic: {error.code.name}: {error.message}") from None
+            raise InvalidControl("topic", f"{error.code.name}: {error.message}") from None
 
     def _append(self, partition: Partition, records: Sequence[CheckedRecord]) -> int:
         """Appends one batch and returns its base offset. Raises ControlRefused."""

@@ -82,7 +82,7 @@ class ReplicaControls(NodeControls, TopicControls):
         All groups (or transactional ids) of the same partition of __consumer_offsets (or __transaction_state) move with it.
         """
         if (group is None) == (transactional_id is None):
-            raise InvalidControl("group", "group: give either group or transactional_id")
+            raise InvalidControl("group", "give either group or transactional_id")
         self._broker(node)
         cluster = self._server.cluster
         key, name = (group, CONSUMER_OFFSETS) if group is not None else (transactional_id, TRANSACTION_STATE)
@@ -91,7 +91,7 @@ class ReplicaControls(NodeControls, TopicControls):
             cluster.ensure_internal(name)
         partition = cluster.coordinator(key, name)
         if partition is None:
-            raise InvalidControl("node", f"node: {name} cannot be created, because no node is running")
+            raise InvalidControl("node", f"{name} cannot be created, because no node is running")
         await self.move_leader(name, partition.index, node)
 
     # Replicas
@@ -104,7 +104,7 @@ class ReplicaControls(NodeControls, TopicControls):
         found = self._partition(self._topic(topic), partition)
         self._check_replicas(replicas)
         if found.leader == NO_LEADER and set(replicas) - set(found.replicas):
-            raise InvalidControl("partition", f"partition: {found} has no leader from which replicas could copy; start a node first")
+            raise InvalidControl("partition", f"{found} has no leader from which replicas could copy; start a node first")
         with self._server.control(f"changing the replicas of {found}"):
             self._server.cluster.replica_control.replace(found, list(replicas))
 
@@ -139,9 +139,9 @@ class ReplicaControls(NodeControls, TopicControls):
         """
         found = self._replica(topic, partition, node)
         if found.leader == node:
-            raise InvalidControl("node", f"node: node {node} leads {found} and cannot lag; move its leader first")
+            raise InvalidControl("node", f"node {node} leads {found} and cannot lag; move its leader first")
         if records < 0:
-            raise InvalidControl("records", f"records: must not be negative, but it is {records}")
+            raise InvalidControl("records", f"must not be negative, but it is {records}")
         with self._server.control(f"stopping the follower {node} of {found}"):
             self._server.cluster.replica_control.lag(found, node, records)
 
@@ -160,28 +160,28 @@ class ReplicaControls(NodeControls, TopicControls):
         partition = self._partition(self._topic(topic), index)
         self._broker(node)
         if node not in partition.replicas:
-            raise InvalidControl("node", f"node: node {node} has no replica of {partition}; its replicas are {partition.replicas}")
+            raise InvalidControl("node", f"node {node} has no replica of {partition}; its replicas are {partition.replicas}")
         return partition
 
     def _check_electable(self, partition: Partition, node: int) -> None:
         if node not in self._server.cluster.running:
-            raise InvalidControl("node", f"node: node {node} is not running and cannot lead {partition}")
+            raise InvalidControl("node", f"node {node} is not running and cannot lead {partition}")
         if node not in partition.isr:
-            raise InvalidControl("node", f"node: node {node} is not in sync with {partition}; its in-sync replicas are {partition.isr}")
+            raise InvalidControl("node", f"node {node} is not in sync with {partition}; its in-sync replicas are {partition.isr}")
 
     def _check_replicas(self, replicas: Sequence[int]) -> None:
         if not replicas:
-            raise InvalidControl("replicas", f"replicas: must be a list of node ids, not {replicas!r}")
+            raise InvalidControl("replicas", f"must be a list of node ids, not {replicas!r}")
         if len(set(replicas)) < len(replicas):
-            raise InvalidControl("replicas", f"replicas: {list(replicas)} contains a node twice")
+            raise InvalidControl("replicas", f"{list(replicas)} contains a node twice")
         brokers = self._server.cluster.brokers
         for node in replicas:
             if node not in brokers:
-                raise InvalidControl("replicas", f"replicas: there is no node {node!r}; use some of {', '.join(map(str, brokers))}")
+                raise InvalidControl("replicas", f"there is no node {node!r}; use some of {', '.join(map(str, brokers))}")
 
     def _chosen(self, topic: str | None, partitions: Sequence[int] | None) -> list[Partition]:
         if topic is None and partitions is not None:
-            raise InvalidControl("partitions", "partitions: give the topic as well")
+            raise InvalidControl("partitions", "give the topic as well")
         if topic is None:
             return list(self._server.cluster.partitions())
         found = self._topic(topic)

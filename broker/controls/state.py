@@ -74,7 +74,7 @@ class StateControls(Controls):
         try:
             return await server.in_thread(lambda: save(state, path))
         except OSError as error:
-            raise InvalidControl("file", f"file: cannot write {path}: {error.strerror or error}") from None
+            raise InvalidControl("file", f"cannot write {path}: {error.strerror or error}") from None
 
     def _known(self, snapshot: Snapshot | int) -> int:
         """Returns the id of a snapshot. Raises InvalidControl if there is none with this id."""

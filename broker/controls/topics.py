@@ -66,12 +66,12 @@ class TopicControls(Controls):
             [spec] = topic_specs_of({topic: options})
             check_topics([spec], len(cluster.brokers), cluster.config.rows)
         except (InvalidConfig, TypeError, ValueError) as error:
-            raise InvalidControl(_parameter_of(str(error)), str(error)) from None
+            raise InvalidControl.of_call(_parameter_of(str(error)), str(error)) from None
         with self._server.control(f"creating topic {topic}"):
             try:
                 created = cluster.create_topic(spec.name, spec.partitions, spec.replication_factor, configs=spec.configs)
             except KafkaError as error:
-                raise InvalidControl("topic", f"topic: {error.code.name}: {error.message}") from None
+                raise InvalidControl("topic", f"{error.code.name}: {error.message}") from None
         return _described(created)
 
     @control("topic delete")

@@ -95,12 +95,12 @@ async def _is_done(changed: asyncio.Future[None], timeout_s: float) -> bool:
 
 def _check(timeout_s: float) -> None:
     if isinstance(timeout_s, bool) or not isinstance(timeout_s, int | float) or not timeout_s >= 0:
-        raise InvalidControl("timeout_s", f"timeout_s: must be 0 or more seconds, not {timeout_s!r}")
+        raise InvalidControl("timeout_s", f"must be 0 or more seconds, not {timeout_s!r}")
 
 
 def _check_predicate(predicate: object) -> None:
     if not callable(predicate):
-        raise InvalidControl("predicate", f"predicate: must be a function, which is called again and again, not {predicate!r}")
+        raise InvalidControl("predicate", f"must be a function, which is called again and again, not {predicate!r}")
 
 
 def _not_true(predicate: Callable[..., object], timeout_s: float) -> ControlTimeout:

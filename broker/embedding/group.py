@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from .embedded import AsyncCluster, Cluster
 
 STABLE = "Stable"
-UNKNOWN_LAG = "group: the lag of group {!r} is unknown, because it has committed no offset and no member subscribes to a topic"
+UNKNOWN_LAG = "the lag of group {!r} is unknown, because it has committed no offset and no member subscribes to a topic"
 
 
 class Conditions(TypedDict, total=False):

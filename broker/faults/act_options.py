@@ -43,7 +43,7 @@ def acts_of(options: Options, apis: list[Api], faults: Faults) -> list[Act]:
     _check_corrupt(options, apis)
     acts = [act for make in _MAKERS if (act := make(options, apis, faults)) is not None]
     if not acts:
-        raise InvalidControl("error", "a fault needs an act, such as error, respond, delay_ms, drop, hang, corrupt or refuse")
+        raise InvalidControl.of_call("error", "a fault needs an act, such as error, respond, delay_ms, drop, hang, corrupt or refuse")
     return acts
 
 
@@ -51,7 +51,7 @@ def check_least(options: Options, least: Mapping[str, int]) -> None:
     """Raises InvalidControl for an option that is below its least value."""
     for name, value in least.items():
         if options.get(name, value) < value:
-            raise InvalidControl(name, f"{name}: must be at least {value}, not {options[name]}")
+            raise InvalidControl(name, f"must be at least {value}, not {options[name]}")
 
 
 def _check(options: Options) -> None:
@@ -61,23 +61,23 @@ def _check(options: Options) -> None:
             raise unknown(name, name, options[name], choices)
     for name, needed in _NEEDS.items():
         if name in options and not any(each in options for each in needed):
-            raise InvalidControl(name, f"{name}: has no effect without {' or '.join(needed)}")
+            raise InvalidControl(name, f"has no effect without {' or '.join(needed)}")
     if "drop" in options:
         for name in _NO_RESPONSE:
             if name in options and not ("cut_at_bytes" in options and name in ("bytes_per_s", "chunk_bytes")):
-                raise InvalidControl(name, f"{name}: cannot be combined with drop, because there is no response then")
+                raise InvalidControl(name, "cannot be combined with drop, because there is no response then")
     if "cut_at_bytes" in options and options.get("stage") == "before":
-        raise InvalidControl("stage", "stage: a response is cut after the work; leave out stage, or cut_at_bytes")
+        raise InvalidControl("stage", "a response is cut after the work; leave out stage, or cut_at_bytes")
 
 
 def _check_corrupt(options: Options, apis: list[Api]) -> None:
     if options.get("corrupt") not in BATCH_KINDS:
         return
     if FETCH not in apis:
-        raise InvalidControl("corrupt", f"corrupt: {options['corrupt']} damages fetched batches, but api is {options['api']}; use Fetch")
+        raise InvalidControl("corrupt", f"{options['corrupt']} damages fetched batches, but api is {options['api']}; use Fetch")
     for name in _ACTS:
         if name in options and name != "corrupt":
-            raise InvalidControl(name, f"{name}: cannot be combined with corrupt={options['corrupt']}; add a second fault")
+            raise InvalidControl(name, f"cannot be combined with corrupt={options['corrupt']}; add a second fault")
 
 
 def _hang(options: Options, apis: list[Api], faults: Faults) -> Act | None:
@@ -95,7 +95,7 @@ def _respond(options: Options, apis: list[Api], faults: Faults) -> Act | None:
     if "respond" not in options:
         return None
     if "api" not in options or len(apis) != 1:
-        raise InvalidControl("respond", "respond: needs one api, because each response has its own fields")
+        raise InvalidControl("respond", "needs one api, because each response has its own fields")
     return Respond(checked(options["respond"], apis[0].response), faults.elements)
 
 

@@ -58,7 +58,7 @@ def _refusal(options: Options, apis: list[Api], faults: Faults, text: str, crite
     for name in options:
         if name not in allowed:
             reason = "the client is refused before the cluster sees it" if name in _SILENT else "it is about new connections, not requests"
-            raise InvalidControl(name, f"{name}: cannot be combined with refuse={mode}, because {reason}")
+            raise InvalidControl(name, f"cannot be combined with refuse={mode}, because {reason}")
     reset = options.get("close") == "rst"
     return Refusal(faults.next_number(), text, criteria, schedule, faults.cluster.random, mode=mode, reset=reset)
 
@@ -81,9 +81,9 @@ def _criteria(options: Options, faults: Faults) -> Criteria:
         raise unknown("listener", "listener", options["listener"], listeners)
     after_ms, until_ms = _moment_ms(options.get("after")), _moment_ms(options.get("until"))
     if options.get("min_version", 0) > options.get("max_version", inf):
-        raise InvalidControl("min_version", f"min_version: {options['min_version']} is above max_version, {options['max_version']}")
+        raise InvalidControl("min_version", f"{options['min_version']} is above max_version, {options['max_version']}")
     if after_ms is not None and until_ms is not None and after_ms >= until_ms:
-        raise InvalidControl("after", "after: must be before until, because no request is hit otherwise")
+        raise InvalidControl("after", "must be before until, because no request is hit otherwise")
     taken = ("min_version", "max_version", "node", "listener", "client_id", "client_software", "principal", "peer", "connection")
     return Criteria(
         **{name: options[name] for name in (*taken, "topic", "group", "transactional_id", "acks", "when") if name in options},
@@ -98,11 +98,11 @@ def _check_subjects(options: Options, apis: list[Api]) -> None:
     """Raises InvalidControl for a criterion that requests of none of the APIs can meet."""
     for name in _SUBJECTS:
         if name in options and not any(name in subjects(api.request) | _listed_partitions(api) for api in apis):
-            raise InvalidControl(name, f"{name}: requests of {_named(apis)} name no {name}; leave out {name}, or use another api")
+            raise InvalidControl(name, f"requests of {_named(apis)} name no {name}; leave out {name}, or use another api")
     if "acks" in options and not any(spec.name == "acks" for api in apis for spec in specs(api.request)):
-        raise InvalidControl("acks", f"acks: requests of {_named(apis)} have no acks; only those of Produce have")
+        raise InvalidControl("acks", f"requests of {_named(apis)} have no acks; only those of Produce have")
     if "partitions" in options and "error" in options and not any("partitions" in subjects(api.response) for api in apis):
-        raise InvalidControl("partitions", f"partitions: responses of {_named(apis)} have no error code per partition")
+        raise InvalidControl("partitions", f"responses of {_named(apis)} have no error code per partition")
 
 
 def _listed_partitions(api: Api) -> frozenset[str]:
@@ -113,7 +113,7 @@ def _listed_partitions(api: Api) -> frozenset[str]:
 def _schedule(options: Options) -> Schedule:
     check_least(options, _LEAST)
     if not 0 < options.get("probability", 1) <= 1:
-        raise InvalidControl("probability", f"probability: must be above 0 and at most 1, not {options['probability']}")
+        raise InvalidControl("probability", f"must be above 0 and at most 1, not {options['probability']}")
     return Schedule(**{name: options[name] for name in ("skip", "every", "times", "probability") if name in options})
 
 

@@ -81,7 +81,7 @@ def checked(replacement: object, kind: type[Message], place: str = "respond") ->
     fields = {spec.name: spec for spec in specs(kind)}
     for name in replacement:
         if name not in fields:
-            raise InvalidControl("respond", f"{place}: {unknown(kind.__name__, 'field', name, fields)}")
+            raise InvalidControl.at(place, str(unknown(kind.__name__, "field", name, fields)))
     return {name: _checked_field(value, fields[name], f"{place}.{name}") for name, value in replacement.items()}
 
 
@@ -102,7 +102,7 @@ def _checked_field(value: Any, spec: Spec, place: str) -> Any:
 def _checked_value(value: Any, spec: Spec, place: str) -> Any:
     if is_error_code(spec) and isinstance(value, str):
         if value not in ErrorCode.__members__:
-            raise InvalidControl("respond", f"{place}: {unknown('error', 'error code', value, ErrorCode.__members__)}")
+            raise InvalidControl.at(place, str(unknown("error", "error code", value, ErrorCode.__members__)))
         return ErrorCode[value]
     if spec.kind == "str" and isinstance(value, str):
         return value
@@ -140,4 +140,4 @@ _NAMES = {"str": "text", "?": "true or false"}
 
 
 def _invalid(place: str, wanted: str, value: object) -> InvalidControl:
-    return InvalidControl("respond", f"{place}: must be {wanted}, not {value!r}")
+    return InvalidControl.at(place, f"must be {wanted}, not {value!r}")

@@ -3,7 +3,7 @@
 A classic group becomes a consumer group when the first member of the consumer protocol joins (Kafka's `ConsumerGroup.fromClassicGroup`); a
 consumer group becomes a classic group when its last such member leaves (`ClassicGroup.fromConsumerGroup`). The setting
 group.consumer.migration.policy determines which of the two conversions are allowed. The functions here fill the new group; `table` and
-`consumer_requests` write and store it.
+`consumer.requests` write and store it.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from ...protocol.errors import ErrorCode, KafkaError
 from ...protocol.schema import ProtocolError
 from ...protocol.stored import consumer_protocol
 from ...protocol.stored.consumer_protocol import ConsumerProtocolAssignment
+from . import log
 from .classic.group import ClassicGroup
-from .classic.member import Member
+from .classic.members import Member
 from .classic.messages import CONSUMER_PROTOCOL_TYPE, Join
 from .cluster_view import ClusterView
-from .consumer.embedded_protocol import read_subscription, slots_of, write_assignment
+from .consumer.classic_members import read_subscription, slots_of, write_assignment
 from .consumer.group import ConsumerGroup
 from .consumer.heartbeat import Heartbeat
 from .consumer.member import ClassicProtocols, ConsumerMember
-from .logger import log
 from .settings import GroupSettings
 
 UPGRADES = ("upgrade", "bidirectional")

@@ -14,16 +14,16 @@ from math import inf
 
 from ...protocol.errors import ErrorCode
 from ..scheduling.timers import Check, Timers
-from .classic_requests import ClassicRequests
+from . import log
+from .classic.requests import ClassicRequests
 from .cluster_view import ClusterView
-from .consumer_requests import ConsumerRequests
-from .logger import log
+from .consumer.requests import ConsumerRequests
 from .offset_requests import OffsetRequests
 from .records import offset_record, tombstones
 from .settings import GroupSettings
 from .share.group import ShareGroup
 from .share.requests import ShareRequests
-from .streams_requests import StreamsRequests
+from .streams.requests import StreamsRequests
 from .table import Group, GroupTable
 
 __all__ = ["Group", "GroupSettings", "Groups"]

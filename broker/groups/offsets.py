@@ -1,9 +1,12 @@
-"""The committed offsets of one group, and those that wait for a transaction to end (KIP-447)."""
+"""The committed offsets of one group, and those that wait for a transaction to end (KIP-447).
+
+`OffsetIndex` covers the offsets of all groups, so that deleting a topic or ending a transaction visits only the groups concerned.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 
 class CommittedOffset(NamedTuple):
@@ -15,7 +18,7 @@ class CommittedOffset(NamedTuple):
     metadata: str
     commit_timestamp_ms: int
     expire_timestamp_ms: int | None = None
-    """When the commit expires (OffsetCommit v2 to v4); None if `offset_expiration` decides by the state of the group."""
+    """When the commit expires (OffsetCommit v2 to v4); None if `offset_requests` decides by the state of the group."""
 
 
 class PendingOffset(NamedTuple):
@@ -172,3 +175,41 @@ class CommittedOffsets:
             for partition, committed in partitions.items()
             if not self.pending.on(topic, partition) and has_expired(topic, committed)
         ]
+
+
+K = TypeVar("K", str, int)
+
+
+class OffsetIndex:
+    """Topic -> groups that may have offsets of it, and producer id -> groups that may have offsets in its open transaction."""
+
+    def __init__(self) -> None:
+        self._topics: dict[str, dict[str, None]] = {}
+        self._producers: dict[int, dict[str, None]] = {}
+
+    def add(self, group_id: str, topic: str, producer_id: int | None = None) -> None:
+        """Adds an offset of a group. With a producer id, the offset is part of the producer's open transaction."""
+        self._topics.setdefault(topic, {})[group_id] = None
+        if producer_id is not None:
+            self._producers.setdefault(producer_id, {})[group_id] = None
+
+    def with_offsets_of(self, topic: str) -> list[str]:
+        """Returns the ids of the groups that may have offsets of a topic."""
+        return list(self._topics.get(topic, ()))
+
+    def in_transaction_of(self, producer_id: int) -> list[str]:
+        """Returns the ids of the groups that may have offsets in a producer's open transaction."""
+        return list(self._producers.get(producer_id, ()))
+
+    def remove_topic(self, group_id: str, topic: str) -> None:
+        _discard(self._topics, topic, group_id)
+
+    def remove_producer(self, group_id: str, producer_id: int) -> None:
+        _discard(self._producers, producer_id, group_id)
+
+
+def _discard(index: dict[K, dict[str, None]], key: K, group_id: str) -> None:
+    groups = index.get(key, {})
+    groups.pop(group_id, None)
+    if not groups:
+        index.pop(key, None)

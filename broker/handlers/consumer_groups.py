@@ -1,4 +1,4 @@
-"""ConsumerGroupHeartbeat and ConsumerGroupDescribe (KIP-848). The rules are in groups/consumer_requests.py and groups/consumer/.
+"""ConsumerGroupHeartbeat and ConsumerGroupDescribe (KIP-848). The rules are in groups/consumer/.
 
 Differences between versions:
 

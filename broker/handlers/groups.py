@@ -1,6 +1,6 @@
 """JoinGroup, SyncGroup, Heartbeat, LeaveGroup, and the requests of administrators: DescribeGroups, ListGroups, DeleteGroups.
 
-The rules of the first four are in groups/classic_requests.py and groups/classic/. Differences between versions:
+The rules of the first four are in groups/classic/. Differences between versions:
 
 * JoinGroup: v1 has a separate rebalance timeout (v0 uses the session timeout), v4 returns MEMBER_ID_REQUIRED with the id of a new member
   (KIP-394), v5 has static members (KIP-345), v7 returns the protocol type and a null protocol name in errors (an empty name before),
@@ -37,13 +37,13 @@ from ..api.context import Context
 from ..api.registry import handles
 from ..groups.classic.group import ClassicGroup
 from ..groups.classic.messages import Join, JoinResult, Leave, Protocol, Sync, SyncResult
-from ..groups.listing_order import coordinated_groups, response_order
 from ..groups.states import GroupState, filter_name
 from ..kafka_quirks.java_hash import hash_map_order
 from ..scheduling.slices import Slices, chunks, in_slices, weight_of
 from ..scheduling.waiting import NEXT_TURN, Reply, Wait
 from ..security.acls import Operation, ResourceType
 from ..topics.names import CONSUMER_OFFSETS
+from .described_groups import coordinated_groups, response_order
 
 NO_REASON = "not provided"
 

@@ -3,7 +3,7 @@
 A ShareFetch first applies its acknowledgements, then acquires records, and waits if there are none. Both requests belong to a session,
 which they open, advance or end by their epoch. An acknowledgement that fails does not affect other partitions, nor the epoch.
 
-`groups/share/partitions/` holds the sessions and the records, `fetching/share_read.py` reads.
+`share_partitions/` holds the sessions and the records, `fetching/share_read.py` reads.
 """
 
 from __future__ import annotations

@@ -37,7 +37,7 @@ from ...protocol.messages.describe_share_group_offsets import (
 from ...protocol.schema import ZERO_UUID
 from ..api.context import Context
 from ..api.registry import handles
-from ..groups.share.partitions_view import UNINITIALIZED_START_OFFSET
+from ..groups.cluster_view import UNINITIALIZED_START_OFFSET
 from ..groups.share.requests import DeletedOffsets
 from ..scheduling.slices import Slices, in_slices, weight_of
 from ..scheduling.waiting import NEXT_TURN, Background, Wait

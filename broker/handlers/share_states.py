@@ -50,12 +50,12 @@ from ...protocol.messages.write_share_group_state import (
 )
 from ..api.context import Context
 from ..api.registry import handles
-from ..groups.share.partitions_view import UNINITIALIZED_START_OFFSET, ShareStateSummary
+from ..groups.cluster_view import UNINITIALIZED_START_OFFSET, ShareStateSummary
 from ..scheduling.slices import Slices
 from ..scheduling.waiting import NEXT_TURN, Wait
 from ..security.acls import Operation, ResourceType
 from ..share_partitions.records import SharePartitionKey
-from ..share_partitions.state_batches import StateBatch as StoredBatch
+from ..share_partitions.stored_state import StateBatch as StoredBatch
 from ..topics.names import SHARE_GROUP_STATE
 
 UNINITIALIZED = ShareStateSummary(state_epoch=0, leader_epoch=0, start_offset=UNINITIALIZED_START_OFFSET, delivery_complete_count=-1)

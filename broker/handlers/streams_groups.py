@@ -1,4 +1,4 @@
-"""StreamsGroupHeartbeat and StreamsGroupDescribe (KIP-1071). The rules are in groups/streams_requests.py and groups/streams/.
+"""StreamsGroupHeartbeat and StreamsGroupDescribe (KIP-1071). The rules are in groups/streams/.
 
 Both are refused unless the feature streams.version is at level 1 and group.coordinator.rebalance.protocols contains `streams`. A heartbeat
 also creates the internal topics of the topology that are missing, with the rights of the client. It does not wait for them: the member

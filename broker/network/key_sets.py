@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 
-from ...protocol.client_security.key_stores import demand_cryptography
+from ...protocol.client.key_stores import demand_cryptography
 from ..cluster.state import ClusterState
 from ..security.jws import KeySet
 from ..settings.properties import InvalidConfig

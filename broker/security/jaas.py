@@ -1,8 +1,8 @@
-"""The login module in a listener's `sasl.jaas.config`, which `protocol/client_security/jaas.py` parses."""
+"""The login module in a listener's `sasl.jaas.config`, which `protocol/client/jaas.py` parses."""
 
 from __future__ import annotations
 
-from ...protocol.client_security.jaas import InvalidJaas, LoginModule, parse_jaas
+from ...protocol.client.jaas import InvalidJaas, LoginModule, parse_jaas
 from ..settings.properties import InvalidConfig
 
 

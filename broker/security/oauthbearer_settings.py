@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ...protocol.client_security.jaas import SETTING
+from ...protocol.client.jaas import SETTING
 from ..settings.listener_settings import ListenerSettings
 from ..settings.properties import InvalidConfig
 from .jaas import login_module

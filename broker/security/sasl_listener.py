@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from random import Random
 from typing import NamedTuple
 
-from ...protocol.client_security.jaas import SETTING
+from ...protocol.client.jaas import SETTING
 from ..kafka_quirks.java_hash import hash_map_order
 from ..scheduling.timers import Timers
 from ..settings.listener_settings import ListenerSettings

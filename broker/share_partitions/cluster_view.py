@@ -11,10 +11,10 @@ if TYPE_CHECKING:
     from ..scheduling.timers import Timers
     from ..settings.values import BrokerConfig, GroupConfig
     from ..topics.topic import Topic
-    from .states import ShareStates
+    from .coordinator import ShareCoordinator
 
 
-class ShareStateLog(Protocol):
+class StateLog(Protocol):
     """Topics, time and settings, and the log `__share_group_state`."""
 
     @property
@@ -42,7 +42,7 @@ class ShareStateLog(Protocol):
         """Deletes the records of a partition of the log before an offset."""
 
 
-class ShareCluster(Protocol):
+class ClusterView(Protocol):
     """The part of the cluster that a broker's share partitions use. `ClusterState` implements it."""
 
     @property
@@ -62,7 +62,7 @@ class ShareCluster(Protocol):
         """Settings of single groups, by group id. A group without settings has no entry."""
 
     @property
-    def share_states(self) -> ShareStates:
+    def share_states(self) -> ShareCoordinator:
         """The stored states of share partitions."""
 
     @property

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from base64 import urlsafe_b64decode, urlsafe_b64encode
-from collections.abc import Iterable
 from typing import NamedTuple
 
 from ...protocol.stored.coordinator_records import (
     CoordinatorRecord,
     ShareRecordType,
     ShareSnapshotValue,
-    ShareStateBatch,
     ShareUpdateValue,
     write_key,
     write_value,
 )
 from ...protocol.stored.coordinator_records import SharePartitionKey as KeyMessage
-from .state_batches import StateBatch
 
 VERSION = 0
 TOPIC_ID_LENGTH = 22
@@ -66,11 +63,3 @@ def read_record(record: CoordinatorRecord) -> tuple[SharePartitionKey, ShareSnap
         return key, None
     value = ShareSnapshotValue if kind is ShareRecordType.SNAPSHOT else ShareUpdateValue
     return key, value.decode(VERSION, record.value[2:])
-
-
-def written(batches: Iterable[StateBatch]) -> list[ShareStateBatch]:
-    return [ShareStateBatch(first_offset=a, last_offset=b, delivery_state=state, delivery_count=count) for a, b, state, count in batches]
-
-
-def read(batches: Iterable[ShareStateBatch]) -> list[StateBatch]:
-    return [StateBatch(each.first_offset, each.last_offset, each.delivery_state, each.delivery_count) for each in batches]

@@ -9,20 +9,20 @@ loses all of them.
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Callable, Iterable
 from functools import partial
 
+from ...protocol.batches.records import RecordBatch
 from ...protocol.errors import ErrorCode, KafkaError
 from ..settings.values import GroupConfig
 from ..topics.partition import Partition
-from .changes import Changes
-from .cluster_view import ShareCluster
+from .cluster_view import ClusterView
 from .records import SharePartitionKey
 from .sessions import PartitionKey, SessionKey, ShareSession, ShareSessions
 from .settings import ShareSettings
-from .share_partition import Acknowledgement, SharePartition
-from .start_offset import initial_start_offset
-from .state_batches import StateBatch
+from .share_partition import Acknowledgement, Changes, SharePartition
+from .stored_state import StateBatch
 
 log = logging.getLogger("kafka.server.share.SharePartitionManager")
 
@@ -49,7 +49,7 @@ class LoadedPartition:
 class SharePartitions:
     """The share partitions of one broker. `sessions` are those of its clients."""
 
-    def __init__(self, node_id: int, max_sessions: int, cluster: ShareCluster) -> None:
+    def __init__(self, node_id: int, max_sessions: int, cluster: ClusterView) -> None:
         self.sessions = ShareSessions(max_sessions)
         self._node_id = node_id
         self._cluster = cluster
@@ -238,3 +238,33 @@ def _as_seen_by_clients(error: KafkaError) -> KafkaError:
     if error.code in _FENCED:
         return KafkaError(ErrorCode.NOT_LEADER_OR_FOLLOWER, error.message)
     return error if error.code in _KEPT else KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR, error.message)
+
+
+_DURATION = re.compile(r"by_duration:P(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?)?")
+_SECONDS = (86_400, 3_600, 60, 1)
+
+
+def initial_start_offset(partition: Partition, reset: str, now_ms: int) -> int:
+    """Returns the first offset for `earliest`, `latest` or `by_duration:` followed by an ISO 8601 duration.
+
+    For a duration, it is that of the first record that is not older. Raises KafkaError with OFFSET_NOT_AVAILABLE if there is none.
+    """
+    if reset == "earliest":
+        return partition.log.start_offset
+    duration = _DURATION.fullmatch(reset)
+    if duration is None:
+        return partition.high_watermark
+    seconds = sum(float(number or 0) * factor for number, factor in zip(duration.groups(), _SECONDS, strict=True))
+    return _offset_since(partition, now_ms - int(seconds * 1000))
+
+
+def _offset_since(partition: Partition, timestamp_ms: int) -> int:
+    log = partition.log
+    view = log.find_timestamp(timestamp_ms, log.start_offset)
+    while view is not None:
+        batch = RecordBatch(view)
+        for record in batch.records():
+            if record.timestamp >= timestamp_ms and log.start_offset <= record.offset < partition.high_watermark:
+                return record.offset
+        view = log.find_timestamp(timestamp_ms, batch.header.last_offset + 1)
+    raise KafkaError(ErrorCode.OFFSET_NOT_AVAILABLE)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class ShareStateLog:
-    """Implements the protocol `groups.share.partitions.cluster_view.ShareStateLog`."""
+    """Implements the protocol `cluster_view.StateLog`."""
 
     def __init__(self, cluster: ClusterState) -> None:
         self._cluster = cluster

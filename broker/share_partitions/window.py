@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from .in_flight import InFlight, Run
 from .record_state import TERMINAL, Claim, RecordState
-from .state_batches import StateBatch
+from .stored_state import StateBatch
 
 
 class Gap:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from ...protocol.stored.coordinator_records import RecordType
 from ..groups.classic.messages import Protocol
 from ..groups.consumer.group import ConsumerGroup
-from ..groups.consumer.journal import Journal
 from ..groups.consumer.member import ClassicProtocols, ConsumerMember, MemberState
 from ..groups.consumer.member_timers import MemberTimers
-from ..groups.consumer.owners import PartitionOwners
+from ..groups.consumer.reconciliation import PartitionOwners
 from ..groups.consumer.regex_resolutions import Resolution, Resolutions
 from ..groups.consumer.subscriptions import Subscriptions
+from ..groups.heartbeat_group import Journal
 from ..scheduling.revertible import RevertibleDict
 from .forms import KEYS, MOMENT, PLAIN, TUPLE, Form, Record, Within, coded, listed, mapped, named, optional, ordered
 

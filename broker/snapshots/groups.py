@@ -10,19 +10,17 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..groups.classic.group import ClassicGroup
-from ..groups.classic.member import Member
-from ..groups.classic.members import Members
-from ..groups.classic_requests import ClassicRequests
+from ..groups.classic.members import Member, Members
+from ..groups.classic.requests import ClassicRequests
 from ..groups.consumer.group import ConsumerGroup
-from ..groups.consumer_requests import ConsumerRequests
+from ..groups.consumer.requests import ConsumerRequests
 from ..groups.coordinator import Group, Groups
-from ..groups.offset_index import OffsetIndex
 from ..groups.offset_requests import OffsetRequests
-from ..groups.offsets import CommittedOffset, CommittedOffsets, PendingOffset, PendingOffsets
+from ..groups.offsets import CommittedOffset, CommittedOffsets, OffsetIndex, PendingOffset, PendingOffsets
 from ..groups.share.group import ShareGroup
 from ..groups.states import GroupState
 from ..groups.streams.group import StreamsGroup
-from ..groups.streams_requests import StreamsRequests
+from ..groups.streams.requests import StreamsRequests
 from ..groups.table import GroupTable
 from .consumer_groups import CONSUMER_GROUP, PROTOCOLS
 from .forms import KEYS, MOMENT, PLAIN, TUPLE, Form, Plain, Record, Within, coded, mapped, named, optional, ordered

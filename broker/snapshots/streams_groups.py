@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from ..groups.streams.changes import GroupEpoch, TargetEpoch
 from ..groups.streams.configuration import Configuration, ConfiguredSubtopology, NewTopic, Problem
-from ..groups.streams.creation_errors import CreationErrors
 from ..groups.streams.group import StreamsGroup, Unwritten
 from ..groups.streams.member import Endpoint, MemberState, StreamsMember
-from ..groups.streams.task_owners import TaskOwners
+from ..groups.streams.reconciliation import TaskOwners
+from ..groups.streams.requests import CreationErrors
 from ..groups.streams.tasks import CurrentTasks, Tasks
 from ..groups.streams.topology import CopartitionGroup, InternalTopicInfo, Subtopology, Topology
 from .forms import MOMENT, PLAIN, TUPLE, Form, Record, coded, listed, mapped, named, optional, ordered

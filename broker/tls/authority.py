@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ...protocol.client_security.key_stores import demand_cryptography
+from ...protocol.client.key_stores import demand_cryptography
 
 if TYPE_CHECKING:
     from cryptography import x509

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from ...protocol.client_security.key_stores import CERTIFICATE, KeyStore
+from ...protocol.client.key_stores import CERTIFICATE, KeyStore
 from ..cluster.broker import Broker
 from ..security.certificates import alternative_names_of, subject_of
 from ..security.principal_mapping import SETTING as MAPPING_RULES

@@ -1,7 +1,7 @@
 """Key stores and trust stores of a listener: `ssl.keystore.*` and `ssl.truststore.*`, as PEM in memory.
 
 A store is PEM in a setting (`ssl.keystore.certificate.chain` and `ssl.keystore.key`), a PEM file or a PKCS12 file
-(`protocol/client_security/key_stores.py`).
+(`protocol/client/key_stores.py`).
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import TypeVar
 
-from ...protocol.client_security.key_stores import InvalidStore, KeyStore, key_store, trusted_certificates
+from ...protocol.client.key_stores import InvalidStore, KeyStore, key_store, trusted_certificates
 from ..settings.listener_settings import ListenerSettings
 from ..settings.properties import InvalidConfig
 

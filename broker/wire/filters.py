@@ -119,7 +119,7 @@ def _names_of(field: str) -> tuple[str, ...]:
 def parsed(text: str) -> Filter:
     """Returns a function that tells whether an entry is selected. An empty text selects all. Raises InvalidControl, and marks the word."""
     if len(text) > MAX_CHARACTERS:
-        raise InvalidControl("filter", f"filter: longer than {MAX_CHARACTERS} characters")
+        raise InvalidControl("filter", f"longer than {MAX_CHARACTERS} characters")
     return _Parser(text).parsed() if text.strip() else lambda entry: True
 
 
@@ -153,7 +153,7 @@ class _Parser:
 
     def _refuse(self, token: Token, reason: str) -> InvalidControl:
         mark = " " * token.start + "^" * max(token.end - token.start, 1)
-        return InvalidControl("filter", f"filter: {reason}\n  {self._text}\n  {mark}")
+        return InvalidControl("filter", f"{reason}\n  {self._text}\n  {mark}")
 
     def _next(self) -> Token | None:
         return self._tokens[self._position] if self._position < len(self._tokens) else None
@@ -205,7 +205,7 @@ class _Parser:
         if token.kind != "word" or token.text in _WORDS:
             raise self._refuse(token, f"expected a field, such as {', '.join(list(FIELDS)[:4])}")
         if token.text not in FIELDS:
-            raise self._refuse(token, _without_place(unknown("filter", "field", token.text, FIELDS)))
+            raise self._refuse(token, unknown("filter", "field", token.text, FIELDS).reason)
         self._position += 1
         values = FIELDS[token.text]
         operator = self._takes("symbol", "=", "!=", "<", "<=", ">", ">=")
@@ -234,11 +234,7 @@ class _Parser:
 
     def _check_name(self, value: Token, names: Sequence[str]) -> None:
         if names and value.text not in names and not set("*?[") & set(value.text) and not value.text.startswith(("Unknown(", "Sasl")):
-            raise self._refuse(value, _without_place(unknown("filter", "value", value.text, names)))
-
-
-def _without_place(error: InvalidControl) -> str:
-    return str(error).partition(": ")[2]
+            raise self._refuse(value, unknown("filter", "value", value.text, names).reason)
 
 
 def _number_test(operator: str, limit: float) -> Callable[[Value], bool]:

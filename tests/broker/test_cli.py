@@ -11,8 +11,7 @@ import socket
 import ssl
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -22,10 +21,9 @@ from odradek.broker.commands.serve import cluster_config, topic_specs
 from odradek.broker.settings.cluster_config import ClusterConfig, TopicSpec
 from odradek.broker.settings.properties import InvalidConfig
 from odradek.broker.settings.values import BrokerConfig
+from tests.broker.process.serve_process import CLEAN, COMMAND, bootstrap_servers, running
 
 ROOT = Path(__file__).parents[2]
-COMMAND = [sys.executable, "-c", "import sys; from odradek.broker.cli import main; sys.exit(main())"]
-CLEAN = {name: value for name, value in os.environ.items() if not name.startswith("KAFKA_")} | {"PYTHONPATH": str(ROOT / ".dev")}
 
 
 def configured(*argv: str, environ: Mapping[str, str] | None = None) -> ClusterConfig:
@@ -245,28 +243,6 @@ def assert_one_line(text: str, message: str) -> None:
 
 
 # Processes
-
-
-@contextmanager
-def running(
-    argv: Sequence[str], environ: Mapping[str, str] | None = None, *, stderr: int = subprocess.PIPE
-) -> Iterator[subprocess.Popen[str]]:
-    process = subprocess.Popen(
-        [*COMMAND, "serve", *argv], env=CLEAN | dict(environ or {}), stdout=subprocess.PIPE, stderr=stderr, text=True
-    )
-    try:
-        yield process
-    finally:
-        process.kill()
-        process.communicate()
-
-
-def bootstrap_servers(process: subprocess.Popen[str]) -> str:
-    assert process.stdout is not None
-    first_line = process.stdout.readline()
-    match = re.fullmatch(r"bootstrap\.servers=(\S+)\n", first_line)
-    assert match, (first_line, process.stderr and process.stderr.read())
-    return match[1]
 
 
 @pytest.mark.parametrize("code", [0, 3])
@@ -498,5 +474,6 @@ def test_healthcheck_imports_few_modules() -> None:
         "dataclasses",
         "odradek.broker.settings.rows",
         "odradek.broker.settings.values",
-        "odradek.protocol",
+        "odradek.protocol.fields",
+        "odradek.protocol.frame",
     } & set(loaded)

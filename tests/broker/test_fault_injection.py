@@ -29,7 +29,7 @@ from odradek.protocol.schema import Api, Message
 from tests.broker.connections.test_core import fetch_request
 from tests.broker.faulty_broker import CANARIES, PLACES
 from tests.broker.harness import a_batch, produce_request
-from tests.broker.network.test_server import ask, connect, read_exactly
+from tests.broker.network.client import ask, connect, read_exactly
 
 ROOT = Path(__file__).parents[2]
 LOOPS = ["asyncio", *(["uvloop"] if uvloop else [])]

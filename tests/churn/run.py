@@ -9,7 +9,7 @@ from random import Random
 from typing import NamedTuple
 
 from odradek.broker.client.cluster_client import ClusterClient
-from odradek.broker.client.connection import Address
+from odradek.protocol.client.line import Address
 from tests.soak.cluster_process import ClusterProcess
 
 from .clients import PARTITIONS, PATIENCE_S, TOPIC, Reader, Sent, Writer, readers, writers

@@ -22,9 +22,9 @@ from odradek.broker.settings.properties import InvalidConfig
 from odradek.protocol.messages.create_delegation_token import CREATE_DELEGATION_TOKEN, CreateDelegationTokenRequest
 from odradek.protocol.messages.sasl_authenticate import SASL_AUTHENTICATE, SaslAuthenticateRequest
 from odradek.protocol.messages.sasl_handshake import SASL_HANDSHAKE, SaslHandshakeRequest
-from tests.broker.network.test_server import ask, connect
+from tests.broker.network.client import ask, connect
+from tests.broker.process.serve_process import bootstrap_servers, running
 from tests.broker.security.tokens_for_tests import unsecured
-from tests.broker.test_cli import bootstrap_servers, running
 from tests.broker.tls.certificate_files import certificate, inline
 
 pytestmark = pytest.mark.clients

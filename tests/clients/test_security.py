@@ -23,7 +23,7 @@ from odradek.protocol.messages.create_delegation_token import CREATE_DELEGATION_
 from odradek.protocol.messages.sasl_authenticate import SASL_AUTHENTICATE, SaslAuthenticateRequest
 from odradek.protocol.messages.sasl_handshake import SASL_HANDSHAKE, SaslHandshakeRequest
 from tests import apache_kafka
-from tests.broker.network.test_server import ask, connect
+from tests.broker.network.client import ask, connect
 from tests.clients.secured_clients import EXCHANGES
 
 pytestmark = pytest.mark.clients

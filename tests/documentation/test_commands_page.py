@@ -18,7 +18,7 @@ import pytest
 
 from odradek.broker.cli import COMMANDS
 from tests.broker.commands.console import Console
-from tests.broker.test_cli import CLEAN, COMMAND, running
+from tests.broker.process.serve_process import CLEAN, COMMAND, running
 
 from .listings import listings
 from .session import commands

@@ -13,14 +13,7 @@ import pytest
 from odradek.protocol import regular_files
 from odradek.protocol.regular_files import check_regular, open_to_read, open_to_write, read_bounded, read_regular, replacing
 
-
-def device(path: Path, minor: int = 3) -> Path:
-    """Makes a device node: 3 is the number of /dev/null, 5 that of /dev/zero."""
-    try:
-        os.mknod(path, stat.S_IFCHR | 0o666, os.makedev(1, minor))
-    except PermissionError:
-        pytest.skip("only root can make device nodes")
-    return path
+from .device_nodes import device
 
 
 def named_pipe(path: Path) -> Path:

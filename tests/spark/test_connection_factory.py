@@ -9,8 +9,8 @@ from contextlib import closing
 import pytest
 
 from odradek import Cluster
+from odradek.protocol.client.line import Address
 from odradek.spark_sink.client import ClientConfig, KafkaClient
-from odradek.spark_sink.connection import Address
 from odradek.spark_sink.connection_factory import REPORT_AFTER_S, ConnectionFactory
 from tests.spark.kafka_topics import config_of
 

@@ -11,11 +11,11 @@ import pytest
 from confluent_kafka import Producer
 
 from odradek.broker import Cluster
+from odradek.protocol.client.connection import ClientConnection
 from odradek.protocol.errors import ErrorCode, KafkaError
 from odradek.protocol.messages.fetch import FETCH
 from odradek.spark_sink.batches import visible
 from odradek.spark_sink.client import READ_COMMITTED, KafkaClient, TopicPartition
-from odradek.spark_sink.connection import Connection
 from odradek.spark_sink.fetcher import Fetched, OffsetOutOfRange, Span, fetch
 from tests.spark.kafka_topics import BROKER_SETTINGS, Body, Broker, bodies, config_of, delete_before, new_topic, produce
 
@@ -87,13 +87,13 @@ def test_fetch_one_request_for_all_partitions_of_a_leader(client: KafkaClient, m
     with Cluster(nodes=2, topics={"t": 8}, settings=BROKER_SETTINGS, seed=3) as cluster, closing(KafkaClient(config_of(cluster))) as client:
         for index in range(8):
             produce(cluster, "t", bodies(10 + index), index)
-        sent, send = [], Connection.send
+        sent, send = [], ClientConnection.send
 
-        def recording_send(connection: Connection, api: Any, request: Any) -> None:
+        def recording_send(connection: ClientConnection, api: Any, request: Any) -> None:
             sent.append(api)
             send(connection, api, request)
 
-        monkeypatch.setattr(Connection, "send", recording_send)
+        monkeypatch.setattr(ClientConnection, "send", recording_send)
         spans = {TopicPartition("t", index): Span(index, 10 + index) for index in range(8)}
         ends = {fetched.partition: fetched.next_offset for fetched in fetch(client, spans)}
         assert ends == {partition: span.end for partition, span in spans.items()}

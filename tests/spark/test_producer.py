@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from odradek.broker import Cluster
+from odradek.protocol.client.connection import ClientConnection
 from odradek.protocol.errors import ErrorCode, KafkaError
 from odradek.protocol.messages.init_producer_id import INIT_PRODUCER_ID
 from odradek.protocol.messages.produce import PRODUCE
 from odradek.spark_sink import producer as producer_module
-from odradek.spark_sink.connection import Connection
 from odradek.spark_sink.task_writer import write
 from tests.spark.arrow_rows import producer_config, rows_of_values
 from tests.spark.kafka_topics import Broker, new_topic, records_by_partition
@@ -20,9 +20,9 @@ from tests.spark.kafka_topics import Broker, new_topic, records_by_partition
 
 def drop_responses(monkeypatch: pytest.MonkeyPatch, lost: set[int]) -> list[int]:
     """Drops the responses to Produce with the numbers in `lost`. Returns a list to which the number of each response is appended."""
-    receive, received = Connection.receive, list[int]()
+    receive, received = ClientConnection.receive, list[int]()
 
-    def receive_or_drop(connection: Connection) -> Any:
+    def receive_or_drop(connection: ClientConnection) -> Any:
         api = connection._sent[0][0]
         response = receive(connection)
         if api is PRODUCE:
@@ -31,7 +31,7 @@ def drop_responses(monkeypatch: pytest.MonkeyPatch, lost: set[int]) -> list[int]
                 raise ConnectionResetError("the response is lost")
         return response
 
-    monkeypatch.setattr(Connection, "receive", receive_or_drop)
+    monkeypatch.setattr(ClientConnection, "receive", receive_or_drop)
     return received
 
 
@@ -51,13 +51,13 @@ def test_write_lost_response_not_idempotent_repeats(cluster: Cluster, monkeypatc
 
 
 def test_write_tasks_share_the_producer_of_a_process(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
-    topic, sent, send = new_topic(cluster), list[Any](), Connection.send
+    topic, sent, send = new_topic(cluster), list[Any](), ClientConnection.send
 
-    def recording_send(connection: Connection, api: Any, request: Any) -> None:
+    def recording_send(connection: ClientConnection, api: Any, request: Any) -> None:
         sent.append(api)
         send(connection, api, request)
 
-    monkeypatch.setattr(Connection, "send", recording_send)
+    monkeypatch.setattr(ClientConnection, "send", recording_send)
     settings = producer_config(cluster, max_block_ms=4321)
     for _ in range(3):
         write([rows_of_values([b"x"] * 10)], settings, topic)
@@ -67,18 +67,18 @@ def test_write_tasks_share_the_producer_of_a_process(cluster: Cluster, monkeypat
 
 def test_write_second_batch_waits_for_the_first_response(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
     topic, events = new_topic(cluster), list[str]()
-    send, receive = Connection.send, Connection.receive
+    send, receive = ClientConnection.send, ClientConnection.receive
 
-    def sending(connection: Connection, api: Any, request: Any) -> None:
+    def sending(connection: ClientConnection, api: Any, request: Any) -> None:
         events.append(f"{api.name} sent")
         send(connection, api, request)
 
-    def receiving(connection: Connection) -> Any:
+    def receiving(connection: ClientConnection) -> Any:
         events.append(f"{connection._sent[0][0].name} response received")
         return receive(connection)
 
-    monkeypatch.setattr(Connection, "send", sending)
-    monkeypatch.setattr(Connection, "receive", receiving)
+    monkeypatch.setattr(ClientConnection, "send", sending)
+    monkeypatch.setattr(ClientConnection, "receive", receiving)
     write([rows_of_values([b"x"] * 500)], producer_config(cluster, batch_size=200), topic)
     produced = [event for event in events if event.startswith("Produce")]
     assert produced[:3] == ["Produce sent", "Produce response received", "Produce sent"]

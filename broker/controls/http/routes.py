@@ -81,7 +81,7 @@ def route(request: Request, resources: Resources) -> Resource | Report | Stream 
     found = resources.get(path) or CONTROLS.get(tuple(path.removeprefix("/").split("/")))
     if found is None:
         error = unknown("path", "path", path[:MAX_SHOWN_CHARACTERS], [*resources, *map(path_of, CONTROLS.values())])
-        raise Problem(HTTPStatus.NOT_FOUND, str(error).partition(": ")[2])
+        raise Problem(HTTPStatus.NOT_FOUND, error.reason)
     reads = not isinstance(found, Control) or found.reads
     allowed = ("GET", "HEAD") if reads else ("POST",)
     if request.method not in allowed:

@@ -73,14 +73,14 @@ def options_of(request: Request) -> Options:
 
 def _number(name: str, text: str) -> int:
     if not (text.isascii() and text.isdigit() and len(text) <= 18):
-        raise InvalidControl(name, f"{name}: expected a number, not {text[:50]!r}")
+        raise InvalidControl(name, f"expected a number, not {text[:50]!r}")
     return int(text)
 
 
 def _truth(name: str, given: dict[str, str]) -> bool:
     text = given.get(name, "false")
     if text not in ("true", "false"):
-        raise InvalidControl(name, f"{name}: expected true or false, not {text[:50]!r}")
+        raise InvalidControl(name, f"expected true or false, not {text[:50]!r}")
     return text == "true"
 
 

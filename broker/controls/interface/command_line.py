@@ -31,9 +31,9 @@ def control_named(tokens: Sequence[str]) -> tuple[Control, list[str]]:
     group = group_of(tokens)
     following = sorted({" ".join(words[: len(group) + 1]) for words in CONTROLS if words[: len(group)] == group})
     if len(group) == len(tokens):
-        raise InvalidControl("command", f"give a command: {', '.join(following)}")
+        raise InvalidControl.of_call("command", f"give a command: {', '.join(following)}")
     error = unknown("command", "command", " ".join(tokens[: len(group) + 1]), following)
-    raise InvalidControl("command", str(error).partition(": ")[2])
+    raise InvalidControl.of_call("command", error.reason)
 
 
 def group_of(tokens: Sequence[str]) -> tuple[str, ...]:
@@ -68,7 +68,7 @@ def _option(control: Control, token: str, rest: Iterator[str]) -> Pair:
     if name not in parameters:
         raise unknown(option, "option", option, map(option_of, parameters))
     if not separator and (value := next(rest, None)) is None:
-        raise InvalidControl(option, f"{option}: needs a value ({parameters[name].help})")
+        raise InvalidControl(option, f"needs a value ({parameters[name].help})")
     return name, text if separator else str(value)
 
 
@@ -78,7 +78,7 @@ def _next_positional(control: Control, pairs: Sequence[Pair], token: str) -> str
     for parameter in positionals_of(control):
         if parameter.name not in given or (parameter.shape.repeats and parameter.name == pairs[-1][0]):
             return parameter.name
-    raise InvalidControl(token, f"unexpected argument {token!r}")
+    raise InvalidControl.of_call(token, f"unexpected argument {token!r}")
 
 
 def positionals_of(control: Control) -> list[Parameter]:

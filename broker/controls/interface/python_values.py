@@ -18,7 +18,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 
 from ...control_errors import InvalidControl, unknown_keyword
 from .annotations import shape_of
-from .shapes import Boolean, Choice, Integer, Moment, Shape, Text, invalid, shown
+from .shapes import Boolean, Choice, Integer, Moment, Shape, Text, shown
 
 _OF_JSON: dict[Any, Shape] = {bool: Boolean(), str: Text(), datetime: Moment()}
 _BINARY = (bytes, bytearray, memoryview)
@@ -119,4 +119,4 @@ def _refusal(place: str, hint: Any, value: Any) -> InvalidControl:
         return shape_of(hint).refuse(place, value)
     except TypeError:  # a type that only Python can express
         wanted = "a function" if "Callable" in str(hint) else f"a {getattr(hint, '__name__', hint)}"
-        return invalid(place, f"must be {wanted}, not {shown(value)}")
+        return InvalidControl.at(place, f"must be {wanted}, not {shown(value)}")

@@ -50,7 +50,7 @@ class Shape:
     def of_texts(self, place: str, texts: Sequence[str]) -> Any:
         """Returns the value of one text or, if the type repeats, of several."""
         if len(texts) != 1:
-            raise invalid(place, "is given twice")
+            raise InvalidControl.at(place, "is given twice")
         return self.of_text(place, texts[0])
 
     def schema(self, definitions: dict[str, Schema]) -> Schema:
@@ -59,7 +59,7 @@ class Shape:
 
     def refuse(self, place: str, value: Any) -> InvalidControl:
         """Returns the error for a value of another type."""
-        return invalid(place, f"must be {self.name}, not {shown(value)}{unit_hint(place, value)}")
+        return InvalidControl.at(place, f"must be {self.name}, not {shown(value)}{unit_hint(place, value)}")
 
 
 class Boolean(Shape):
@@ -92,7 +92,7 @@ class Integer(Shape):
         if isinstance(value, bool) or not isinstance(value, int | float) or value != value // 1:
             raise self.refuse(place, value)
         if not -INT64 <= value < INT64:
-            raise invalid(place, f"must be an integer of 64 bits, not {shown(value)}")
+            raise InvalidControl.at(place, f"must be an integer of 64 bits, not {shown(value)}")
         return int(value)
 
     def of_text(self, place: str, text: str) -> int:
@@ -156,7 +156,7 @@ class Bytes(Text):
         try:
             return b64decode(value["base64"], validate=True)
         except (NotBase64, ValueError) as error:
-            raise invalid(place, f"invalid base64: {error}") from None
+            raise InvalidControl.at(place, f"invalid base64: {error}") from None
 
     def of_text(self, place: str, text: str) -> bytes:
         return text.encode()
@@ -216,7 +216,7 @@ class Duration(Shape):
         try:
             return timedelta(milliseconds=duration_ms(place, value))
         except OverflowError:
-            raise invalid(place, f"must be a duration of at most {timedelta.max.days} days, not {shown(value)}") from None
+            raise InvalidControl.at(place, f"must be a duration of at most {timedelta.max.days} days, not {shown(value)}") from None
 
     def schema(self, definitions: dict[str, Schema]) -> Schema:
         definitions["Duration"] = {
@@ -247,7 +247,7 @@ class Choice(Shape):
         if text in self._values:
             return self._values[text]
         near = get_close_matches(text[:_SHOWN_CHARACTERS], self._values, 1)
-        raise invalid(place, f"there is no {shown(text)}; did you mean {near[0]!r}?") if near else self.refuse(place, text)
+        raise InvalidControl.at(place, f"there is no {shown(text)}; did you mean {near[0]!r}?") if near else self.refuse(place, text)
 
     def schema(self, definitions: dict[str, Schema]) -> Schema:
         return {"enum": self.values}
@@ -270,11 +270,6 @@ class Anything(Shape):
 
     def schema(self, definitions: dict[str, Schema]) -> Schema:
         return {}
-
-
-def invalid(place: str, message: str) -> InvalidControl:
-    """Returns the error for the value at a place."""
-    return InvalidControl(re.split(r"[.\[]", place, maxsplit=1)[0], f"{place}: {message}")
 
 
 def shown(value: Any) -> str:
@@ -317,11 +312,11 @@ def parsed(place: str, text: str | bytes, name: str = "JSON") -> Any:
         if "\\ud" in text.lower():
             json.dumps(value, ensure_ascii=False).encode()
     except RecursionError:
-        raise invalid(place, "is nested too deeply") from None
+        raise InvalidControl.at(place, "is nested too deeply") from None
     except ValueError as error:
         hint = "" if name == "JSON" else f" for {name}"
         reason = "half of a surrogate pair" if isinstance(error, UnicodeEncodeError) else str(error)
-        raise invalid(place, f"must be JSON{hint}: {reason}") from None
+        raise InvalidControl.at(place, f"must be JSON{hint}: {reason}") from None
     return value
 
 

@@ -69,7 +69,7 @@ def _checked(control: Control, names: Mapping[str, Any]) -> dict[str, Parameter]
             raise unknown(name[:MAX_NAME_CHARACTERS], "parameter", name, parameters)
     for parameter in parameters.values():
         if parameter.required and parameter.name not in names:
-            raise InvalidControl(parameter.name, f"{parameter.name}: is required ({parameter.help})")
+            raise InvalidControl(parameter.name, f"is required ({parameter.help})")
     return parameters
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from ...control_errors import InvalidControl, unknown
 from ...plurals import counted
-from .shapes import Anything, Moment, Schema, Shape, Text, invalid, json_type, shown
+from .shapes import Anything, Moment, Schema, Shape, Text, json_type, shown
 
 
 class Null(Shape):
@@ -94,10 +94,10 @@ class MappingOf(Shape):
             else:
                 name, separator, value = text.partition("=")
                 if not separator or not name:
-                    raise invalid(place, f"must be name=value or a JSON object, not {shown(text)}")
+                    raise InvalidControl.at(place, f"must be name=value or a JSON object, not {shown(text)}")
                 pairs = {name: self._value.of_text(f"{place}.{name}", value)}
             if twice := found.keys() & pairs.keys():
-                raise invalid(place, f"{min(twice)!r} is given twice")
+                raise InvalidControl.at(place, f"{min(twice)!r} is given twice")
             found |= pairs
         return found
 
@@ -122,9 +122,9 @@ class ObjectOf(Shape):
             raise self.refuse(place, value)
         for name in value:
             if name not in self._fields:
-                raise invalid(place, str(unknown("fields", "field", name, self._fields)).partition(": ")[2])
+                raise InvalidControl.at(place, unknown("fields", "field", name, self._fields).reason)
         if missing := sorted(self._required - value.keys()):
-            raise invalid(f"{place}.{missing[0]}", "is required")
+            raise InvalidControl.at(f"{place}.{missing[0]}", "is required")
         return {name: self._fields[name].of_json(f"{place}.{name}", each) for name, each in value.items()}
 
     def schema(self, definitions: dict[str, Schema]) -> Schema:

@@ -12,11 +12,9 @@ from collections.abc import Iterable
 from ....protocol.errors import ErrorCode
 from ...scheduling.waiting import Reply
 from ..states import GroupState
-from .member import Member
-from .members import Members
+from .members import Member, Members, subscriptions
 from .messages import CONSUMER_PROTOCOL_TYPE, Join, JoinResult, Leave, Sync, SyncResult
 from .rebalance import NEW_MEMBER_JOIN_TIMEOUT_MS, RebalancingGroup
-from .subscriptions import subscriptions
 
 
 class ClassicGroup(RebalancingGroup):

@@ -1,14 +1,81 @@
-"""The members of a classic group, with counts that are kept up to date so that a JoinGroup need not visit all members."""
+"""The members of a classic group, and the topics to which they subscribe.
+
+`requests.py` checks the bounds of a member's session time-out, and `rebalance.py` sets the timer and removes a silent member. `Members`
+keeps counts up to date, so that a JoinGroup need not visit all members.
+"""
 
 from __future__ import annotations
 
+import struct
 from collections import Counter
-from collections.abc import ItemsView, Iterable, Iterator, Mapping, ValuesView
+from collections.abc import Collection, ItemsView, Iterable, Iterator, Mapping, ValuesView
 
 from ...kafka_quirks.java_hash import hash_map_order
 from ...scheduling.waiting import Reply
-from .member import Member
-from .messages import Join, JoinResult
+from .messages import CONSUMER_PROTOCOL_TYPE, Join, JoinResult, SyncResult
+
+
+class Member:
+    """The contents of a member's last `Join`, its assignment, and the replies that it waits for."""
+
+    __slots__ = (
+        "assignment",
+        "client_host",
+        "client_id",
+        "group_instance_id",
+        "is_new",
+        "join_reply",
+        "member_id",
+        "protocols",
+        "rebalance_timeout_ms",
+        "session_timeout_ms",
+        "sync_reply",
+    )
+
+    def __init__(self, member_id: str, join: Join, reply: Reply[JoinResult] | None) -> None:
+        self.member_id = member_id
+        self.group_instance_id = join.group_instance_id
+        self.client_id, self.client_host = join.client_id, join.client_host
+        self.assignment = b""
+        self.is_new = True
+        """Whether the member has not been part of a generation yet."""
+        self.sync_reply: Reply[SyncResult] | None = None
+        self.update(join, reply)
+
+    def update(self, join: Join, reply: Reply[JoinResult] | None) -> None:
+        self.protocols = join.protocols
+        self.session_timeout_ms, self.rebalance_timeout_ms = join.session_timeout_ms, join.rebalance_timeout_ms
+        self.join_reply = reply
+
+    @property
+    def is_static(self) -> bool:
+        """Whether the member has an instance id, which stays the same when its member id changes (KIP-345)."""
+        return self.group_instance_id is not None
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether a JoinGroup or a SyncGroup of the member waits for its answer."""
+        return self.join_reply is not None or self.sync_reply is not None
+
+    @property
+    def protocol_names(self) -> frozenset[str]:
+        return frozenset([protocol.name for protocol in self.protocols])
+
+    def metadata(self, protocol_name: str | None) -> bytes:
+        """Returns the member's metadata for a protocol, b"" if it does not support the protocol."""
+        return next((protocol.metadata for protocol in self.protocols if protocol.name == protocol_name), b"")
+
+    def vote(self, candidates: frozenset[str]) -> str:
+        """Returns the first of the member's protocols that is among the candidates."""
+        return next(protocol.name for protocol in self.protocols if protocol.name in candidates)
+
+    def answer_sync(self, result: SyncResult) -> bool:
+        """Answers the waiting SyncGroup; returns False if none waits."""
+        if self.sync_reply is None:
+            return False
+        self.sync_reply.set(result)
+        self.sync_reply = None
+        return True
 
 
 class Members(Mapping[str, Member]):
@@ -113,3 +180,35 @@ class Members(Mapping[str, Member]):
         candidates = frozenset(filter(self.all_support, any_member.protocol_names))
         votes = Counter(member.vote(candidates) for member in self._members.values())
         return max(hash_map_order(votes), key=votes.__getitem__)
+
+
+def subscribed_topics(subscription: bytes) -> list[str]:
+    """Returns the topics of a `ConsumerProtocolSubscription`, the first fields of which are the same in all versions.
+
+    Raises ValueError for malformed bytes.
+    """
+    topics: list[str] = []
+    try:
+        _, count = struct.unpack_from(">hi", subscription)
+        position = 6
+        for _ in range(count):
+            (length,) = struct.unpack_from(">h", subscription, position)
+            (name,) = struct.unpack_from(f">{length}s", subscription, position + 2)
+            topics.append(name.decode())
+            position += 2 + length
+    except struct.error as error:
+        raise ValueError("not a consumer's subscription") from error
+    return topics
+
+
+def subscriptions(protocol_type: str | None, protocol_name: str | None, members: Collection[Member]) -> frozenset[str] | None:
+    """Returns the topics that any member subscribes to.
+
+    Returns None if the members are not consumers (Kafka Connect workers, for example) or if any metadata is malformed.
+    """
+    if protocol_type != CONSUMER_PROTOCOL_TYPE:
+        return None
+    try:
+        return frozenset(topic for member in members for topic in subscribed_topics(member.metadata(protocol_name)))
+    except ValueError:
+        return None

@@ -26,7 +26,7 @@ their part of it in response to SyncGroup::
   removed after NEW_MEMBER_JOIN_TIMEOUT_MS. The timer also removes ids that were returned with MEMBER_ID_REQUIRED and never used.
 
 `write` is called whenever the state must be written to `__consumer_offsets`: when the group becomes empty or stable. It may raise, so
-requests that may cause a write run within a savepoint (see `classic_requests`). `tell` is called with each change that is logged, for the
+requests that may cause a write run within a savepoint (see `requests`). `tell` is called with each change that is logged, for the
 record of exchanges.
 """
 
@@ -39,13 +39,11 @@ from functools import partial
 from ....protocol.errors import ErrorCode
 from ...plurals import counted
 from ...scheduling.timers import Timers
-from ..logger import log
+from .. import log
 from ..settings import GroupSettings
 from ..states import GroupState
-from .member import Member
-from .members import Members
+from .members import Member, Members, subscriptions
 from .messages import CONSUMER_PROTOCOL_TYPE, JoinedMember, JoinResult, SyncResult
-from .subscriptions import subscriptions
 
 NEW_MEMBER_JOIN_TIMEOUT_MS = 300_000
 """Session timeout of a member that waits for its first generation (Kafka's CLASSIC_GROUP_NEW_MEMBER_JOIN_TIMEOUT_MS)."""

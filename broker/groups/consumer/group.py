@@ -38,18 +38,17 @@ from ....protocol.stored.coordinator_records import RecordType
 from ...plurals import counted
 from ...scheduling.revertible import RevertibleDict
 from ...scheduling.timers import Timers
+from .. import log
 from ..classic.messages import CONSUMER_PROTOCOL_TYPE
 from ..cluster_view import ClusterView
-from ..logger import log
+from ..heartbeat_group import Journal
 from ..settings import GroupSettings
 from ..states import ConsumerGroupState
 from .assignors import ASSIGNORS, Slot, Subscriber
 from .heartbeat import LEAVE_EPOCH, LEAVE_STATIC_EPOCH, Heartbeat, HeartbeatResult
-from .journal import Journal
 from .member import ClassicProtocols, ConsumerMember
 from .member_timers import MemberTimers
-from .owners import PartitionOwners
-from .reconciliation import Reconciliation
+from .reconciliation import PartitionOwners, Reconciliation
 from .subscriptions import NO_TOPICS, Subscriptions
 
 FIRST_EPOCH = 1

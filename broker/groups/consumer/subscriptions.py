@@ -14,8 +14,7 @@ from ...kafka_quirks.re2 import InvalidRegularExpression
 from ...scheduling.revertible import RevertibleDict
 from ...scheduling.timers import Timers
 from ..cluster_view import ClusterView
-from ..metadata_hash import metadata_hash
-from .journal import Journal
+from ..heartbeat_group import Journal, metadata_hash
 from .member import ConsumerMember
 from .regex_resolutions import Resolution
 

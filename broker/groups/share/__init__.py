@@ -1,5 +1,4 @@
 """Share groups (KIP-932): many members read one partition together, and each record is acknowledged on its own.
 
-The package `partitions` holds the records that members have acquired. `partitions_view.py` is the part of it that the group coordinator
-calls.
+The records that members have acquired belong to the share coordinator (`broker/share_partitions/`).
 """

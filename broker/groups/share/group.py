@@ -29,10 +29,10 @@ from ...kafka_quirks.java_hash import hash_map_order, timeline_order
 from ...plurals import counted
 from ...scheduling.revertible import RevertibleDict
 from ...scheduling.timers import Timers
+from .. import log
 from ..cluster_view import ClusterView
 from ..consumer.assignors import Slot
-from ..consumer.journal import Journal
-from ..logger import log
+from ..heartbeat_group import Journal
 from ..settings import GroupSettings
 from ..states import ShareGroupState
 from .assignor import NO_PARTITIONS, Assignment, Subscriber, simple

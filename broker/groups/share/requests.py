@@ -13,13 +13,12 @@ from typing import NamedTuple
 from ....protocol.errors import ErrorCode, KafkaError
 from ...scheduling.savepoint import reverted_on_failure
 from ...topics.topic import Topic
-from ..logger import log
+from .. import log
+from ..cluster_view import UNINITIALIZED_START_OFFSET
 from ..table import GroupTable
-from .config import ShareConfig, share_config
 from .group import ShareGroup
 from .heartbeat import LEAVE_EPOCH, Heartbeat, HeartbeatResult
 from .initialization import Partitions, TopicPartitions
-from .partitions_view import UNINITIALIZED_START_OFFSET
 from .records import share_tombstones
 
 
@@ -82,11 +81,6 @@ class ShareRequests:
                 group.initialization.cancel(partitions)
             group.partitions_changed()
             self._table.write_share(group)
-
-    def config(self, group_id: str) -> ShareConfig:
-        """Returns the settings of a group that concern its share partitions."""
-        cluster = self._table.cluster
-        return share_config(group_id, cluster.group_configs, cluster.config)
 
     # Offsets
 

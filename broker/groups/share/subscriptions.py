@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from ...scheduling.revertible import RevertibleDict
 from ..cluster_view import ClusterView
-from ..metadata_hash import metadata_hash
+from ..heartbeat_group import metadata_hash
 
 NO_TOPICS: frozenset[str] = frozenset()
 UNKNOWN_VERSION = -1

@@ -21,16 +21,16 @@ from ....protocol.errors import ErrorCode, KafkaError
 from ...kafka_quirks.java_hash import timeline_order
 from ...plurals import counted
 from ...scheduling.timers import Timers
+from .. import log
 from ..cluster_view import ClusterView
 from ..consumer.assignors import Slot
-from ..logger import log
 from ..settings import GroupSettings
 from ..states import StreamsGroupState
 from .changes import Changes, GroupEpoch, TargetEpoch
 from .configuration import Configuration
 from .member import MemberState, StreamsMember
+from .reconciliation import TaskOwners
 from .sticky_assignor import MemberSpec, assign
-from .task_owners import TaskOwners
 from .tasks import Tasks
 from .topology import Topology
 

@@ -13,19 +13,20 @@ Afterwards `changes` has to be written and applied, and `finish` called.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from ....protocol.errors import ErrorCode, KafkaError
 from ...kafka_quirks.java_hash import timeline_order
-from ..metadata_hash import metadata_hash
+from ..cluster_view import ClusterView
+from ..heartbeat_group import metadata_hash
 from .changes import UNVALIDATED, AssignmentConfigs, Changes, GroupEpoch
-from .configuration import Configuration, configure
-from .endpoints import endpoint_partitions
+from .configuration import Configuration, ConfiguredSubtopology, configure
 from .group import StreamsGroup
 from .heartbeat import EndpointPartitions, OwnedTasks, Status, StatusCode, StreamsHeartbeat, StreamsHeartbeatResult
 from .member import StreamsMember
 from .reconciliation import Target, reconciled
-from .tasks import Tasks
+from .tasks import Task, Tasks, by_subtopology
 from .topology import Topology
 
 
@@ -258,3 +259,35 @@ def _tasks(owned: OwnedTasks) -> frozenset[tuple[str, int]]:
 def shutdown_status(member_id: str) -> Status:
     reason = f"Streams group member {member_id} encountered a fatal error and requested a shutdown for the entire application."
     return Status(StatusCode.SHUTDOWN_APPLICATION, reason)
+
+
+def endpoint_partitions(members: Iterable[StreamsMember], configuration: Configuration, cluster: ClusterView) -> list[EndpointPartitions]:
+    """Returns the partitions that each member with an endpoint can answer queries about (Kafka's EndpointToPartitionsManager).
+
+    Raises KafkaError with UNKNOWN_SERVER_ERROR, as Kafka fails, if a member has an endpoint and topics of the topology are missing.
+    """
+    return [
+        EndpointPartitions(
+            member.endpoint,
+            _partitions(member.assigned.active, configuration.subtopologies, cluster),
+            _partitions(member.assigned.standby, configuration.subtopologies, cluster),
+        )
+        for member in members
+        if member.endpoint is not None
+    ]
+
+
+def _partitions(
+    tasks: Iterable[Task], subtopologies: Mapping[str, ConfiguredSubtopology] | None, cluster: ClusterView
+) -> list[tuple[str, list[int]]]:
+    if subtopologies is None:
+        raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR)
+    found = []
+    for name, partitions in by_subtopology(tasks).items():
+        part = subtopologies.get(name)
+        for topic in sorted(part.source_topics | part.repartition_source_topics.keys()) if part else ():
+            if topic not in cluster.topics:
+                raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR)
+            # Kafka takes as many partitions as the topic has, not those that it has.
+            found.append((topic, partitions[: len(cluster.topics[topic].partitions)]))
+    return found

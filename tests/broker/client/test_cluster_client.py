@@ -6,10 +6,10 @@ import pytest
 
 from odradek import Cluster
 from odradek.broker.client.cluster_client import ClientError, ClusterClient, NoAnswer, TopicPartition
-from odradek.broker.client.connection import Line
 from odradek.broker.client.topics import list_topics
 from odradek.broker.commands.options import addresses
-from odradek.protocol.client_security.settings import ClientSecurity
+from odradek.protocol.client.line import Line
+from odradek.protocol.client.settings import ClientSecurity
 from odradek.protocol.errors import ErrorCode, KafkaError
 from odradek.protocol.messages.list_groups import LIST_GROUPS, ListGroupsRequest
 from odradek.protocol.messages.metadata import METADATA, MetadataRequest
@@ -72,7 +72,7 @@ def test_unknown_node_is_an_error(client: ClusterClient) -> None:
 def test_response_after_an_interruption_belongs_to_its_request(client: ClusterClient, monkeypatch: pytest.MonkeyPatch) -> None:
     client.metadata([])
 
-    def interrupted(*_: object) -> bytes:
+    def interrupted(*_: object, **__: object) -> bytes:
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):

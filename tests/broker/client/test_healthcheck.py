@@ -89,7 +89,7 @@ def test_check_fails_for_an_error_response() -> None:
 
 def test_check_fails_for_malformed_responses() -> None:
     assert refused(lambda key, port: metadata()) == "127.0.0.1:PORT returned an empty list of brokers"
-    assert refused(lambda key, port: None) == "127.0.0.1:PORT does not answer: the connection was closed"
+    assert refused(lambda key, port: None) == "127.0.0.1:PORT does not answer: the broker has closed the connection"
     assert refused(lambda key, port: struct.pack(">iih", 1, 1, 500)) == "127.0.0.1:PORT returned a malformed Metadata response"
     assert refused(lambda key, port: struct.pack(">iih", 1, 1, -1)) == "127.0.0.1:PORT returned a malformed Metadata response"
 

@@ -24,7 +24,7 @@ from odradek.protocol.messages.leave_group import LEAVE_GROUP, LeaveGroupRequest
 from odradek.protocol.messages.metadata import METADATA, MetadataRequest
 from odradek.protocol.messages.produce import PRODUCE
 from tests.broker.harness import a_batch, produce_request
-from tests.broker.network.test_server import ask, connect
+from tests.broker.network.client import ask, connect
 
 QUICK = {"group.initial.rebalance.delay.ms": 0}
 ALL = MetadataRequest(topics=None)

@@ -16,7 +16,7 @@ from odradek.broker.process.serving import seed_progress
 from odradek.broker.seed_data.reading import read_entries
 from tests.broker.commands.console import Console, Stream
 from tests.broker.http_server import http_server
-from tests.broker.test_cli import CLEAN, COMMAND
+from tests.broker.process.serve_process import CLEAN, COMMAND
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ from odradek.broker.cli import _parser
 from odradek.broker.commands.completion import add_controls
 from odradek.broker.controls.declaration import CONTROLS
 from tests.broker.commands.console import Console
-from tests.broker.test_cli import CLEAN, COMMAND
+from tests.broker.process.serve_process import CLEAN, COMMAND
 
 argcomplete = pytest.importorskip("argcomplete")
 

@@ -17,7 +17,7 @@ from odradek import Cluster
 from odradek.broker.cli import main
 from odradek.broker.commands import ctl
 from odradek.broker.controls.declaration import CONTROLS
-from tests.broker.test_cli import CLEAN, COMMAND
+from tests.broker.process.serve_process import CLEAN, COMMAND
 
 
 class Outcome(NamedTuple):

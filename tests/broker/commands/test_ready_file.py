@@ -8,7 +8,7 @@ import pytest
 
 from odradek.broker.commands.ready_file import ReadyFile
 from odradek.broker.settings.properties import InvalidConfig
-from tests.protocol.test_regular_files import device
+from tests.protocol.device_nodes import device
 
 
 def test_ready_file_exists_until_it_is_removed(tmp_path: Path) -> None:

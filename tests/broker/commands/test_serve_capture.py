@@ -13,8 +13,8 @@ from odradek.broker.cli import main
 from odradek.broker.wire.exchange import Exchange
 from odradek.broker.wire.reading.capture import Capture
 from odradek.protocol.messages.metadata import METADATA, MetadataRequest
-from tests.broker.network.test_server import ask, connect
-from tests.broker.test_cli import CLEAN, COMMAND, bootstrap_servers, running
+from tests.broker.network.client import ask, connect
+from tests.broker.process.serve_process import CLEAN, COMMAND, bootstrap_servers, running
 
 ALL = MetadataRequest(topics=None)
 

@@ -22,8 +22,8 @@ from odradek.broker.wire.json_form import json_of_entry
 from odradek.protocol.messages.metadata import METADATA, MetadataRequest
 from odradek.protocol.messages.produce import PRODUCE
 from tests.broker.harness import a_batch, produce_request
-from tests.broker.network.test_server import ask, connect
-from tests.broker.test_cli import CLEAN, COMMAND, bootstrap_servers, running
+from tests.broker.network.client import ask, connect
+from tests.broker.process.serve_process import CLEAN, COMMAND, bootstrap_servers, running
 from tests.broker.wire.test_filters import a_produce
 
 TOKEN = "s3cret"

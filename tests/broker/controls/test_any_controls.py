@@ -26,7 +26,7 @@ from odradek import Cluster
 from odradek.broker.control_errors import ControlError
 from odradek.broker.controls.declaration import CONTROLS, Control
 from odradek.protocol.messages.api_versions import API_VERSIONS, ApiVersionsRequest
-from tests.broker.network.test_server import ask, connect
+from tests.broker.network.client import ask, connect
 
 pytestmark = [pytest.mark.sockets, pytest.mark.clients]
 

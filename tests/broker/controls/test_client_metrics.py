@@ -10,7 +10,7 @@ from odradek.protocol.messages.get_telemetry_subscriptions import GET_TELEMETRY_
 from odradek.protocol.messages.incremental_alter_configs import INCREMENTAL_ALTER_CONFIGS
 from odradek.protocol.messages.push_telemetry import PUSH_TELEMETRY, PushTelemetryRequest
 from tests.broker.controls.test_faults import address
-from tests.broker.network.test_server import ask, connect
+from tests.broker.network.client import ask, connect
 from tests.differential.requests import request_of
 
 pytestmark = [pytest.mark.sockets, pytest.mark.clients]

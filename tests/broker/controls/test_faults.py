@@ -18,7 +18,7 @@ from odradek.protocol.frame import encode_request
 from odradek.protocol.messages.api_versions import API_VERSIONS, ApiVersionsRequest
 from odradek.protocol.messages.produce import PRODUCE
 from tests.broker.harness import a_batch, produce_request
-from tests.broker.network.test_server import ask, connect, read
+from tests.broker.network.client import ask, connect, read
 
 LOOPS = ["asyncio", *(["uvloop"] if uvloop else [])]
 ASK = ApiVersionsRequest(client_software_name="test", client_software_version="1")

@@ -24,13 +24,12 @@ from odradek.protocol.messages.create_topics import CREATE_TOPICS, CreatableTopi
 from odradek.protocol.messages.fetch import FETCH, FetchPartition, FetchRequest, FetchTopic
 from odradek.protocol.messages.init_producer_id import INIT_PRODUCER_ID, InitProducerIdRequest
 from odradek.protocol.messages.metadata import METADATA, MetadataRequest
-from tests.broker.network.test_server import ask, connect, loop_factory
+from tests.broker.network.client import ask, connect
 from tests.broker.tls.test_stores import ISSUED
 from tests.fuzz.broker_process import COMMAND, BrokerProcess
-from tests.protocol.test_regular_files import device
+from tests.protocol.device_nodes import device
 
 pytestmark = pytest.mark.sockets
-__all__ = ["loop_factory"]  # a fixture
 
 
 @pytest.fixture

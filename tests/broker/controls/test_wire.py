@@ -19,7 +19,7 @@ from odradek.protocol.messages.metadata import METADATA, MetadataRequest
 from odradek.protocol.messages.produce import PRODUCE, ProduceRequest
 from tests.broker.connections.test_core import fetch_request
 from tests.broker.harness import a_batch, produce_request
-from tests.broker.network.test_server import ask, connect
+from tests.broker.network.client import ask, connect
 
 
 @pytest.fixture

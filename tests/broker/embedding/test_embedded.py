@@ -14,7 +14,7 @@ from odradek import AsyncCluster, Cluster
 from odradek.broker.cluster.startup_topics import TopicOptions
 from odradek.protocol.messages.describe_configs import DESCRIBE_CONFIGS, DescribeConfigsRequest, DescribeConfigsResource
 from odradek.protocol.messages.metadata import METADATA, MetadataRequest
-from tests.broker.network.test_server import ask, connect
+from tests.broker.network.client import ask, connect
 
 NOT_RUNNING = "the cluster is not running; use it inside its `with` block"
 

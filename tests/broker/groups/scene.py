@@ -8,10 +8,10 @@ from random import Random
 from typing import Any
 
 from odradek.broker.groups.classic.messages import Join, JoinResult, Protocol, Sync, SyncResult
+from odradek.broker.groups.cluster_view import UNINITIALIZED_START_OFFSET, ShareStateSummary
 from odradek.broker.groups.consumer.regex_resolutions import Resolutions
 from odradek.broker.groups.coordinator import Groups, GroupSettings
 from odradek.broker.groups.offsets import CommittedOffset
-from odradek.broker.groups.share.partitions_view import UNINITIALIZED_START_OFFSET, ShareStateSummary
 from odradek.broker.releases.release import Release
 from odradek.broker.scheduling.timers import Timers
 from odradek.broker.scheduling.waiting import Background, Reply

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from odradek.broker.groups.share.partitions_view import ShareStateSummary
+from odradek.broker.groups.cluster_view import ShareStateSummary
 from odradek.broker.security.acls import Operation, Permission
 from odradek.protocol.errors import ErrorCode, KafkaError
 from odradek.protocol.messages.alter_share_group_offsets import ALTER_SHARE_GROUP_OFFSETS

@@ -176,14 +176,6 @@ def test_group_configs_change_sessions_and_heartbeats() -> None:
     assert scene.describe("g")[0].group_state == "Empty"
 
 
-def test_config_of_group_inherits_from_broker() -> None:
-    scene = Scene(group_share_record_lock_duration_ms="20000")
-    scene.world.cluster.alter_group("g", {"share.auto.offset.reset": "earliest", "share.delivery.count.limit": "3"})
-    of_g, other = (scene.world.cluster.groups.share.config(group_id) for group_id in ("g", "other"))
-    assert (of_g.auto_offset_reset, of_g.delivery_count_limit, of_g.record_lock_duration_ms) == ("earliest", 3, 20_000)
-    assert other == ("latest", 5, "read_uncommitted", 2000, 20_000, True)
-
-
 def test_share_version_0_disables_share_groups(scene: Scene) -> None:
     scene.beat()
     scene.world.cluster.update_features({SHARE_VERSION: FeatureUpdate(0, 2)}, validate_only=False)

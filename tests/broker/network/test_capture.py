@@ -34,9 +34,9 @@ from odradek.protocol.messages.heartbeat import HEARTBEAT, HeartbeatRequest
 from odradek.protocol.messages.metadata import METADATA, MetadataRequest
 from odradek.protocol.messages.sasl_authenticate import SASL_AUTHENTICATE, SaslAuthenticateRequest
 from odradek.protocol.messages.sasl_handshake import SASL_HANDSHAKE, SaslHandshakeRequest
-from tests.protocol.test_regular_files import device
+from tests.protocol.device_nodes import device
 
-from .test_server import LOOPS, ask, connect, read_exactly, send
+from .client import LOOPS, ask, connect, read_exactly, send
 
 PASSWORD = "the-password-of-alice"
 ALL = MetadataRequest(topics=None)

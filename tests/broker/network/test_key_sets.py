@@ -14,7 +14,7 @@ from odradek.broker import Cluster
 from odradek.broker.network.server import Server
 from odradek.protocol.messages.sasl_authenticate import SASL_AUTHENTICATE, SaslAuthenticateRequest
 from odradek.protocol.messages.sasl_handshake import SASL_HANDSHAKE, SaslHandshakeRequest
-from tests.broker.network.test_server import ask, connect
+from tests.broker.network.client import ask, connect
 from tests.broker.security.tokens_for_tests import Signer, key_set_text
 
 URL = "sasl.oauthbearer.jwks.endpoint.url"

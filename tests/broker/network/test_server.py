@@ -10,7 +10,6 @@ import socket
 import threading
 import warnings
 from collections.abc import Callable, Iterator
-from typing import Any
 
 import pytest
 
@@ -18,25 +17,15 @@ from odradek.broker import Cluster
 from odradek.broker.cluster.state import ClusterState
 from odradek.broker.network import client_protocol
 from odradek.broker.network.client_protocol import WRITE_BYTES
-from odradek.broker.network.event_loop import new_event_loop, uvloop
 from odradek.broker.network.server import Server
-from odradek.protocol.frame import decode_response, encode_request
+from odradek.protocol.frame import encode_request
 from odradek.protocol.messages.api_versions import API_VERSIONS, ApiVersionsRequest
 from odradek.protocol.messages.fetch import FETCH, FetchPartition, FetchRequest, FetchTopic
 from odradek.protocol.messages.metadata import METADATA, MetadataRequest
 from odradek.protocol.messages.produce import PRODUCE
-from odradek.protocol.schema import Api, Message
 from tests.broker.harness import a_batch, produce_request
 
-LOOPS: list[Any] = [pytest.param("asyncio", id="asyncio")]
-if uvloop is not None:
-    LOOPS.append(pytest.param("uvloop", id="uvloop"))
-
-
-@pytest.fixture(params=LOOPS)
-def loop_factory(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Callable[[], asyncio.AbstractEventLoop]:
-    monkeypatch.setenv("ODRADEK_LOOP", request.param)
-    return new_event_loop
+from .client import ask, connect, ended, read, read_exactly, send
 
 
 @pytest.fixture(autouse=True)
@@ -48,34 +37,6 @@ def no_leftovers() -> Iterator[None]:
         gc.collect()
     assert set(threading.enumerate()) <= before
     assert [str(warning.message) for warning in caught] == []
-
-
-def connect(address: str) -> socket.socket:
-    host, port = address.rsplit(":", 1)
-    return socket.create_connection((host, int(port)), 5)
-
-
-def read_exactly(connection: socket.socket, size: int) -> bytes:
-    data = bytearray()
-    while len(data) < size:
-        received = connection.recv(size - len(data))
-        assert received, "the connection has ended"
-        data += received
-    return bytes(data)
-
-
-def read(connection: socket.socket, api: Api, version: int) -> Any:
-    size = int.from_bytes(read_exactly(connection, 4), "big")
-    return decode_response(api, version, memoryview(read_exactly(connection, size)))[1]
-
-
-def send(connection: socket.socket, api: Api, version: int, request: Message) -> None:
-    connection.sendall(b"".join(encode_request(api, version, 1, "test", request)))
-
-
-def ask(connection: socket.socket, api: Api, version: int, request: Message) -> Any:
-    send(connection, api, version, request)
-    return read(connection, api, version)
 
 
 def alive(address: str) -> bool:
@@ -358,14 +319,6 @@ def test_each_listener_advertises_its_own_address(loop_factory: object) -> None:
         with connect(cluster.bootstrap_servers.split(",")[0]) as connection:
             response = ask(connection, METADATA, 9, MetadataRequest(topics=None))
         assert ",".join(f"{broker.host}:{broker.port}" for broker in response.brokers) == cluster.bootstrap_servers
-
-
-def ended(connection: socket.socket) -> bool:
-    """Returns whether the broker closes the connection without a response."""
-    try:
-        return connection.recv(1) == b""
-    except ConnectionResetError:
-        return True
 
 
 def test_connections_above_the_limit_per_ip_are_closed(loop_factory: object, caplog: pytest.LogCaptureFixture) -> None:

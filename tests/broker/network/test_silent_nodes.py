@@ -14,7 +14,7 @@ from odradek.protocol.messages.fetch import FETCH, FetchPartition, FetchRequest,
 from odradek.protocol.messages.metadata import METADATA, MetadataRequest
 from odradek.protocol.messages.produce import PRODUCE
 from tests.broker.harness import a_batch, produce_request
-from tests.broker.network.test_server import LOOPS, ask, connect, ended, read, send
+from tests.broker.network.client import LOOPS, ask, connect, ended, read, send
 
 SHORT_S = 0.1
 

@@ -33,7 +33,7 @@ from odradek.protocol.messages.incremental_alter_configs import (
 )
 from odradek.protocol.messages.produce import PRODUCE
 from tests.broker.harness import a_batch, produce_request
-from tests.broker.network.test_server import LOOPS, ask, connect, send
+from tests.broker.network.client import LOOPS, ask, connect, send
 from tests.broker.tls.certificate_files import PREFIX, authority, inline, prefixed, trusting
 
 VERSIONS = ApiVersionsRequest(client_software_name="", client_software_version="")

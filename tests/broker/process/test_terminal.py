@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from tests.broker.test_cli import running
+from tests.broker.process.serve_process import running
 
 
 def output_on_a_terminal(argv: Sequence[str]) -> tuple[str, str]:

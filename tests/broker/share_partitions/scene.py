@@ -10,7 +10,7 @@ from odradek.broker.share_partitions.fetched import FetchedBatches
 from odradek.broker.share_partitions.record_state import RecordState
 from odradek.broker.share_partitions.settings import ShareSettings
 from odradek.broker.share_partitions.share_partition import Acknowledgement, SharePartition
-from odradek.broker.share_partitions.state_batches import StateBatch, combine
+from odradek.broker.share_partitions.stored_state import StateBatch, combine
 from odradek.protocol.errors import ErrorCode, KafkaError
 from odradek.storage.segments import HEADER_BYTES, PREFIX_BYTES
 

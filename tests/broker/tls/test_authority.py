@@ -9,7 +9,7 @@ import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives.serialization import pkcs12
 
-from odradek.protocol.client_security.key_stores import MissingExtra, demand_cryptography
+from odradek.protocol.client.key_stores import MissingExtra, demand_cryptography
 from tests.broker.tls.certificate_files import PASSWORD, authority, certificate
 
 

@@ -19,7 +19,7 @@ from odradek.protocol.messages.metadata import METADATA, MetadataRequest
 from odradek.protocol.messages.produce import PRODUCE
 from odradek.protocol.schema import Api, Message
 from tests.broker.harness import a_batch, produce_request
-from tests.broker.network.test_server import connect, read
+from tests.broker.network.client import connect, read
 
 IDLE_MS = 600_000
 TIMEOUT_S = 30

@@ -20,7 +20,7 @@ from odradek.protocol.messages.metadata import METADATA, MetadataRequest
 from odradek.protocol.messages.produce import PRODUCE
 from tests.broker.controls.http.http_requests import connected, get, post
 from tests.broker.harness import a_batch, produce_request
-from tests.broker.network.test_server import ask, connect, read_exactly
+from tests.broker.network.client import ask, connect, read_exactly
 
 Sent = tuple[str, str, Any]
 
