@@ -43,7 +43,7 @@ then decodes the request, and the handler decides. Therefore this module builds 
 
 `ClusterState.shortcut_allowed` switches all of this off for the connections of a cluster, from the next request on. It is False with an
 authorizer, because a permission may be withdrawn between two requests. With a gate (`broker/api/gate.py`), a connection uses its shortcut
-only for requests that the present gate has let pass before. `Connection._serve` decides both; all requests pass through it.
+only for requests that the present gate has let pass before. `Connection._usable_shortcut` decides both.
 """
 
 from __future__ import annotations

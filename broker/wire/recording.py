@@ -1,6 +1,6 @@
 """Adds the requests of connections to the record, with their responses, what they wait for, and how each connection ends.
 
-What is added is kept in the form that costs least:
+Entries are kept in the form that costs least:
 
 * A `Flight` is a request that a handler serves. It is added when the request arrives, and completed as it is answered and written.
 * A `Run` is a number of requests in a row that a shortcut answered at once: the bytes of the requests as they were received together, and

@@ -90,7 +90,7 @@ def test_held_connection_that_is_muted_waits_for_both(world: World) -> None:
 
 def test_large_frame_without_memory_is_held(world: World) -> None:
     client = world.client()
-    client.connection.broker.request_memory.take = lambda size, on_release: False  # type: ignore[method-assign]
+    client.connection.broker.request_memory.take = lambda size, when_free: False  # type: ignore[method-assign]
     client.feed((LARGE_FRAME_BYTES + 1).to_bytes(4, "big"))
     assert client.connection._state is State.HELD
 
