@@ -6,19 +6,17 @@ import asyncio
 from collections.abc import Iterable
 from typing import TypeVar
 
-from ..scheduling.turns import TURN_S
+from ..scheduling.turns import TurnTime
 
 T = TypeVar("T")
 
 
 async def in_turns(items: Iterable[T]) -> list[T]:
     """Returns the items as a list. Other work gets a turn whenever making them has taken TURN_S."""
-    loop = asyncio.get_running_loop()
     made: list[T] = []
-    end_s = loop.time() + TURN_S
+    turn = TurnTime(asyncio.get_running_loop().time)
     for item in items:
         made.append(item)
-        if loop.time() > end_s:
-            await asyncio.sleep(0)
-            end_s = loop.time() + TURN_S
+        if turn.is_over:
+            await turn.begin_next()
     return made
