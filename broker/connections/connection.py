@@ -44,7 +44,7 @@ from ..short_repr import short_repr
 from .large_frame import LARGE_FRAME_BYTES, LargeFrame, begin_large_frame
 from .output import Output, SharedState
 from .protocol_sniffing import refusal
-from .state import WHEN_BUSY, WHEN_DUE, WHEN_MUTED, State
+from .state import WHEN_BUSY, WHEN_DUE, WHEN_MUTED, ConnectionState
 
 if TYPE_CHECKING:
     from ..wire.recording import Recording
@@ -76,7 +76,7 @@ class Connection(Output):
         self.parked: Parked | None = None
         self.writable = True
         self.sparing = Sparing()
-        self._state = State.READING
+        self._state = ConnectionState.READING
         self._shortcut: Shortcut | None = None
         self.max_frame_bytes = broker.request_max_bytes
         self._authentication: Authentication | None = None
@@ -96,12 +96,12 @@ class Connection(Output):
     @property
     def wants_data(self) -> bool:
         """Whether more bytes should be read. False while received requests are held back."""
-        return self._state is not State.HELD and self._state is not State.PUT_OFF
+        return self._state is not ConnectionState.HELD and self._state is not ConnectionState.PUT_OFF
 
     @property
     def busy(self) -> bool:
         """Whether no request may be started, because one is in flight or put off, or because the client does not read its responses."""
-        is_due_later = self._state is not State.READING and self._state in WHEN_DUE
+        is_due_later = self._state is not ConnectionState.READING and self._state in WHEN_DUE
         return self.parked is not None or is_due_later or not self.writable or self.output_bytes > OUTPUT_LIMIT_BYTES
 
     @property
@@ -144,11 +144,11 @@ class Connection(Output):
     def flushed(self) -> None:
         """Called when all output is written. Held requests, if any, are served in the next turn."""
         self._used_ms = self.core.timers.now_ms
-        if self._state is State.HELD and not self.busy:
+        if self._state is ConnectionState.HELD and not self.busy:
             self._put_off()
 
     def _put_off(self) -> None:
-        self._state = State.PUT_OFF
+        self._state = ConnectionState.PUT_OFF
         self.core.turns.put_off(self._take_up)
 
     def _take_up(self) -> None:
@@ -167,9 +167,9 @@ class Connection(Output):
 
     def _proceed(self) -> None:
         """Serves held requests unless the connection is busy. Raises no exception."""
-        if self._state is not State.HELD or self.busy:
+        if self._state is not ConnectionState.HELD or self.busy:
             return
-        self._state = State.READING
+        self._state = ConnectionState.READING
         try:
             data = memoryview(self._unparsed)
             rest = data[self._parse(data) :]
@@ -295,7 +295,7 @@ class Connection(Output):
         if answer is not None and self.core.gate is not None:
             self.sparing.count += 1
         if isinstance(answer, list):
-            return self.write(answer) if recording is None else recording.answered(data, answer, self.write)
+            return self.write(answer) if recording is None else recording.write_answer(data, answer, self.write)
         if recording is not None:
             recording.begin(frame, self._authentication is not None and self._authentication.takes_token)
         if answer is None:
@@ -458,7 +458,7 @@ class Connection(Output):
         self.core.timers.cancel(self)
         if self._large is not None:
             self._large.release()
-        self._unparsed, self._large, self._state = b"", None, State.CLOSED
+        self._unparsed, self._large, self._state = b"", None, ConnectionState.CLOSED
         if self.parked is not None:
             self._abandon(self.parked)
         self._release_served()

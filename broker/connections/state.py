@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import Enum, auto
 
 
-class State(Enum):
+class ConnectionState(Enum):
     """Whether the bytes of a client are read, and what is awaited before the next request is served.
 
     | state   | bytes    | left for | when |
@@ -30,8 +30,8 @@ class State(Enum):
     CLOSED = auto()
 
 
-WHEN_BUSY = {State.READING: State.HELD, State.MUTED: State.PUT_OFF}
+WHEN_BUSY = {ConnectionState.READING: ConnectionState.HELD, ConnectionState.MUTED: ConnectionState.PUT_OFF}
 """The states after a frame has begun that cannot be served yet."""
-WHEN_MUTED = {State.READING: State.MUTED, State.HELD: State.PUT_OFF}
-WHEN_DUE = {State.MUTED: State.READING, State.PUT_OFF: State.HELD}
+WHEN_MUTED = {ConnectionState.READING: ConnectionState.MUTED, ConnectionState.HELD: ConnectionState.PUT_OFF}
+WHEN_DUE = {ConnectionState.MUTED: ConnectionState.READING, ConnectionState.PUT_OFF: ConnectionState.HELD}
 """The states after the turn has come to which requests were put off, or the time of `mute` is over."""

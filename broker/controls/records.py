@@ -19,7 +19,7 @@ from ...protocol.messages.produce import PRODUCE
 from ...storage.log import Log
 from ..api.context import Client, Context
 from ..appending.append import append
-from ..appending.error_codes import APPEND_REFUSALS, refusal_of
+from ..appending.error_codes import APPEND_REFUSALS, partition_error_of
 from ..control_errors import ControlRefused, InvalidControl
 from ..scheduling.turns import TurnTime
 from ..topics.partition import Partition
@@ -141,7 +141,7 @@ class RecordControls(TopicControls):
         try:
             return append(partition, memoryview(batch), 1, None, context).base_offset
         except APPEND_REFUSALS as error:
-            refusal = refusal_of(error)
+            refusal = partition_error_of(error)
             raise ControlRefused(refusal.code.name, f"partition {partition} refused the records: {refusal.message or error}") from None
 
     async def _read(self, partition: Partition, offset: int, budget: Budget) -> AsyncIterator[Record]:

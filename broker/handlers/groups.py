@@ -170,7 +170,7 @@ def describe_groups(request: DescribeGroupsRequest, context: Context) -> Generat
     for group_id in (yield from response_order(request.groups, context.cluster.topics.get(CONSUMER_OFFSETS), slices)):
         group = _describe(group_id, context)
         if request.include_authorized_operations and not group.error_code:
-            group.authorized_operations = context.allowed(ResourceType.GROUP, group_id)
+            group.authorized_operations = context.permissions(ResourceType.GROUP, group_id)
         described.append(group)
         if slices.full(1 + len(group.members) + weight_of(group_id)):
             yield NEXT_TURN

@@ -26,7 +26,7 @@ def selected(record: Record, selects: Filter) -> Shown[Entry]:
     """Returns the function that shows the entries that a filter selects as they are."""
 
     def show(sequence: int, kept: Kept) -> Iterator[tuple[int, Entry | None]]:
-        return ((entry.sequence, entry if selects(entry) else None) for entry in record.resolved(sequence, kept))
+        return ((entry.sequence, entry if selects(entry) else None) for entry in record.resolve(sequence, kept))
 
     return show
 

@@ -29,7 +29,7 @@ MAX_FORMER_NAMES = 10_000
 _REQUEST_ID, _RESPONSE_ID = slice(4, 8), slice(0, 4)  # the correlation id in the frames
 
 
-class TopicNames(Mapping[bytes, str]):
+class TopicIdNames(Mapping[bytes, str]):
     """The names of topic ids: those of the present cluster, and those of topics that were deleted."""
 
     def __init__(self) -> None:
@@ -72,7 +72,7 @@ class Record(Latest):
         self._chunks: deque[Chunk] = deque()
         self._end = 1
         self._bytes = 0
-        self.topic_names = TopicNames()
+        self.topic_names = TopicIdNames()
         self.on_drop: Callable[[Chunk], None] | None = None
         """A function that is called with entries that are dropped."""
 
@@ -118,7 +118,7 @@ class Record(Latest):
         """Yields the entries with numbers from `since` on, in order."""
         since = max(since, self.first_sequence)
         for sequence, kept in self.kept_since(since):
-            yield from (entry for entry in self.resolved(sequence, kept) if entry.sequence >= since)
+            yield from (entry for entry in self.resolve(sequence, kept) if entry.sequence >= since)
 
     def kept_since(self, since: int, most: int | None = None) -> list[tuple[int, Kept]]:
         """Returns what is kept of the entries with numbers from `since` on, in order, each with its first number; at most the first `most`.
@@ -127,9 +127,9 @@ class Record(Latest):
         """
         self.seal()
         chunks = list(takewhile(lambda chunk: chunk.end > since, reversed(self._chunks)))
-        return list(islice(chain.from_iterable(_numbered(chunk, since) for chunk in reversed(chunks)), most))
+        return list(islice(chain.from_iterable(_number(chunk, since) for chunk in reversed(chunks)), most))
 
-    def resolved(self, sequence: int, kept: Kept) -> Iterator[Entry]:
+    def resolve(self, sequence: int, kept: Kept) -> Iterator[Entry]:
         """Yields the entries of a flight, a run or an event, the first of which has the number `sequence`."""
         if isinstance(kept, Told):
             yield Event(
@@ -203,7 +203,7 @@ class Record(Latest):
         )
 
 
-def _numbered(chunk: Chunk, since: int) -> Iterator[tuple[int, Kept]]:
+def _number(chunk: Chunk, since: int) -> Iterator[tuple[int, Kept]]:
     """Yields the entries of a chunk with their numbers, without those that end before `since`."""
     sequence = chunk.first
     for kept in chunk.kept:

@@ -37,7 +37,7 @@ MAX_WAITS = 20
 _SETTING = re.compile(r"\b[a-z]+(?:\.[a-z]+){2,}\b")
 
 
-class Times(Protocol):
+class Clocks(Protocol):
     """The clocks of a cluster, and the time of the monotonic one at the beginning of the present turn."""
 
     timers: Timers
@@ -178,13 +178,13 @@ class Recording:
     turn. `unwritten` are the requests whose responses have not been passed to the socket.
     """
 
-    __slots__ = ("_client", "_node", "_times", "flight", "peer", "received", "record", "unwritten")
+    __slots__ = ("_client", "_clocks", "_node", "flight", "peer", "received", "record", "unwritten")
 
-    def __init__(self, record: Latest, client: Client, node_id: int, times: Times) -> None:
+    def __init__(self, record: Latest, client: Client, node_id: int, times: Clocks) -> None:
         self.record = record
         self._client = client
         self._node = node_id
-        self._times = times
+        self._clocks = times
         self.flight: Flight | None = None
         self.received: tuple[int, float] | None = None
         self.unwritten: list[Flight] = []
@@ -197,7 +197,7 @@ class Recording:
 
     @property
     def _now(self) -> tuple[int, float]:
-        return self._times.timers.now_ms, self._times.clock()
+        return self._clocks.timers.now_ms, self._clocks.clock()
 
     def tell(self, kind: str, text: str, fields: dict[str, str | int]) -> None:
         """Adds an event of this connection."""
@@ -209,24 +209,24 @@ class Recording:
         """Adds requests that a shortcut has answered at once, as bytes that contain them with their lengths. Some may have no response."""
         size = len(data)
         if size > HEAD_BYTES or self.received is not None:
-            return self._long_run(data, responses)
-        times, record = self._times, self.record
+            return self._record_each(data, responses)
+        clocks, record = self._clocks, self.record
         kept = record.run_bytes
         start = len(kept)
         kept += data
         kept += b"".join(responses)
-        record.latest.append((self.peer, count, kept, start, start + size, len(kept), times.timers.now_ms, times.now_s, times.clock()))
+        record.latest.append((self.peer, count, kept, start, start + size, len(kept), clocks.timers.now_ms, clocks.now_s, clocks.clock()))
         record.count += count
         record.size += len(kept) - start
         if record.count > MAX_LATEST or record.size > record.latest_bytes:
             record.seal()
 
-    def answered(self, data: memoryview, response: list[Buffer], write: Callable[[list[Buffer]], None]) -> None:
+    def write_answer(self, data: memoryview, response: list[Buffer], write: Callable[[list[Buffer]], None]) -> None:
         """Writes the response to one request that a shortcut has answered at once, and adds both. Of the response, a beginning is kept."""
         write(response)
         self.run(data, 1, [beginning(response, LENGTH.size + HEAD_BYTES)])
 
-    def _long_run(self, data: memoryview, responses: list[Buffer]) -> None:
+    def _record_each(self, data: memoryview, responses: list[Buffer]) -> None:
         """Adds requests one by one, because single ones may have to be shortened."""
         rest = iter(responses)
         response = next(rest, b"")
@@ -243,7 +243,7 @@ class Recording:
         if peer.principal is not client.principal or not peer.software.endswith(client.software_version):
             self.peer = self._present_peer()
         head = b"" if is_token else frame[:HEAD_BYTES].tobytes()
-        received = self.received or (self._times.timers.now_ms, self._times.now_s)
+        received = self.received or (self._clocks.timers.now_ms, self._clocks.now_s)
         self.flight = Flight(self.peer, received, head, len(frame), is_token)
         self.record.add(self.flight, len(head))
 
@@ -256,7 +256,7 @@ class Recording:
             self.unwritten.append(flight)
             flight.written = None
         self.record.size += flight.respond(parts, size)
-        flight.answered = self._times.timers.now_ms, self._times.clock()
+        flight.answered = self._clocks.timers.now_ms, self._clocks.clock()
 
     def finish(self) -> None:
         """Ends the request that is being served. It has no response unless there is one by now."""
@@ -269,7 +269,7 @@ class Recording:
         flight = self.flight
         if flight is not None and wait is not NEXT_TURN and len(flight.waits) < MAX_WAITS:
             keys = wait.keys
-            waited = wait.what or (keys[0] if keys.__class__ is tuple and len(keys) == 1 else _named(wait))
+            waited = wait.what or (keys[0] if keys.__class__ is tuple and len(keys) == 1 else _names_of_keys(wait))
             if waited not in flight.waits:
                 flight.waits += (waited,)
 
@@ -283,12 +283,12 @@ class Recording:
     def taken(self, left_bytes: int = 0) -> None:
         """Called when output has been passed to the socket, with the number of bytes that are left of it."""
         if self.unwritten:
-            now = self._times.timers.now_ms, self._times.clock()
-            written, self.unwritten = self._divided(left_bytes) if left_bytes else (self.unwritten, [])
+            now = self._clocks.timers.now_ms, self._clocks.clock()
+            written, self.unwritten = self._divide(left_bytes) if left_bytes else (self.unwritten, [])
             for flight in written:
                 flight.written = now
 
-    def _divided(self, left_bytes: int) -> tuple[list[Flight], list[Flight]]:
+    def _divide(self, left_bytes: int) -> tuple[list[Flight], list[Flight]]:
         """Returns the requests whose responses have been written completely, and the others, whose bytes are the last `left_bytes`."""
         written, unwritten = self.unwritten, []
         while written and left_bytes > 0:
@@ -337,7 +337,7 @@ def count_of(kept: Kept) -> int:
     return 1 if isinstance(kept, Flight | Told) else kept[1]
 
 
-def _named(wait: Wait) -> str:
+def _names_of_keys(wait: Wait) -> str:
     """Returns what a request waits for whose handler does not say: records of partitions, or some time."""
     names = [repr(key) for _, key in zip(range(MAX_NAMED + 1), wait.keys, strict=False)]
     if not names:

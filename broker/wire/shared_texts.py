@@ -36,7 +36,7 @@ class SharedTexts:
             text = self._texts.get(number, _UNKNOWN)
             if text is _UNKNOWN:
                 if entry is None:
-                    entries = self._record.resolved(sequence, kept)
+                    entries = self._record.resolve(sequence, kept)
                     entry = next(each for each in entries if each.sequence == number)
                 text = self._remembered(number, self._render(entry) if self._selects(entry) else None)
             yield number, text

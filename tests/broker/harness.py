@@ -43,7 +43,7 @@ NO_SECURITY = Security()
 def checked(
     known: Callable[[TopicDescriber, Topic, int], Description | None],
 ) -> Callable[[TopicDescriber, Topic, int], Description | None]:
-    """Returns `TopicDescriber.known` with a comparison."""
+    """Returns `TopicDescriber.find` with a comparison."""
 
     def checked_known(describer: TopicDescriber, topic: Topic, operations: int) -> Description | None:
         description = known(describer, topic, operations)
@@ -61,7 +61,7 @@ def checked(
     return checked_known
 
 
-TopicDescriber.known = checked(TopicDescriber.known)  # type: ignore[assignment, method-assign]
+TopicDescriber.find = checked(TopicDescriber.find)  # type: ignore[assignment, method-assign]
 
 
 class World:

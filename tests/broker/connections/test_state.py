@@ -1,4 +1,4 @@
-"""The states of a connection: each row of the table in `State` is a transition that happens."""
+"""The states of a connection: each row of the table in `ConnectionState` is a transition that happens."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 
 from odradek.broker.connections.connection import TURN_REQUESTS
 from odradek.broker.connections.large_frame import LARGE_FRAME_BYTES
-from odradek.broker.connections.state import WHEN_BUSY, WHEN_DUE, WHEN_MUTED, State
+from odradek.broker.connections.state import WHEN_BUSY, WHEN_DUE, WHEN_MUTED, ConnectionState
 from odradek.protocol.frame import encode_request
 from odradek.protocol.messages.api_versions import API_VERSIONS, ApiVersionsRequest
 from odradek.protocol.messages.fetch import FETCH, FetchPartition, FetchRequest, FetchTopic
@@ -32,41 +32,41 @@ def waiting(world: World) -> Client:
 
 def test_request_behind_a_waiting_one_is_held_until_the_response(world: World) -> None:
     client = waiting(world)
-    assert client.connection._state is State.READING
+    assert client.connection._state is ConnectionState.READING
     client.feed(REQUEST)
-    assert client.connection._state is State.HELD
+    assert client.connection._state is ConnectionState.HELD
     produce(world, "t", b"x")
-    assert client.connection._state is State.READING
+    assert client.connection._state is ConnectionState.READING
 
 
 def test_many_requests_are_put_off_to_the_next_turn(world: World) -> None:
     client = world.client()
     client.feed(REQUEST * (TURN_REQUESTS + 1))
-    assert client.connection._state is State.PUT_OFF
+    assert client.connection._state is ConnectionState.PUT_OFF
     world.turn()
-    assert client.connection._state is State.READING
+    assert client.connection._state is ConnectionState.READING
 
 
 def test_client_that_reads_again_is_served_in_the_next_turn(world: World) -> None:
     client = world.client()
     client.connection.writable = False
     client.feed(REQUEST)
-    assert client.connection._state is State.HELD
+    assert client.connection._state is ConnectionState.HELD
     client.connection.writable = True
     client.connection.flushed()
-    assert client.connection._state is State.PUT_OFF
+    assert client.connection._state is ConnectionState.PUT_OFF
     world.turn()
-    assert client.connection._state is State.READING
+    assert client.connection._state is ConnectionState.READING
 
 
 def test_muted_connection_reads_until_a_request_begins(world: World) -> None:
     client = world.client()
     client.connection.mute(100)
-    assert (client.connection._state, client.connection.wants_data) == (State.MUTED, True)
+    assert (client.connection._state, client.connection.wants_data) == (ConnectionState.MUTED, True)
     client.feed(REQUEST)
-    assert (client.connection._state, client.connection.wants_data) == (State.PUT_OFF, False)
+    assert (client.connection._state, client.connection.wants_data) == (ConnectionState.PUT_OFF, False)
     world.advance(100)
-    assert client.connection._state is State.READING
+    assert client.connection._state is ConnectionState.READING
     assert client.sent
 
 
@@ -74,25 +74,25 @@ def test_muted_connection_without_requests_is_read_again(world: World) -> None:
     client = world.client()
     client.connection.mute(100)
     world.advance(100)
-    assert client.connection._state is State.READING
+    assert client.connection._state is ConnectionState.READING
 
 
 def test_held_connection_that_is_muted_waits_for_both(world: World) -> None:
     client = waiting(world)
     client.feed(REQUEST)
     client.connection.mute(100)
-    assert client.connection._state is State.PUT_OFF
+    assert client.connection._state is ConnectionState.PUT_OFF
     world.advance(100)
-    assert client.connection._state is State.HELD
+    assert client.connection._state is ConnectionState.HELD
     produce(world, "t", b"x")
-    assert client.connection._state is State.READING
+    assert client.connection._state is ConnectionState.READING
 
 
 def test_large_frame_without_memory_is_held(world: World) -> None:
     client = world.client()
     client.connection.broker.request_memory.take = lambda size, when_free: False  # type: ignore[method-assign]
     client.feed((LARGE_FRAME_BYTES + 1).to_bytes(4, "big"))
-    assert client.connection._state is State.HELD
+    assert client.connection._state is ConnectionState.HELD
 
 
 @pytest.mark.parametrize("muted", [False, True])
@@ -103,10 +103,10 @@ def test_closed_connection_stays_closed(world: World, muted: bool) -> None:
         client.connection.mute(100)
         world.advance(100)
     client.connection._hold()
-    assert client.connection._state is State.CLOSED
+    assert client.connection._state is ConnectionState.CLOSED
 
 
 def test_tables_lead_to_other_states() -> None:
     for table in (WHEN_BUSY, WHEN_DUE, WHEN_MUTED):
         assert all(before is not after for before, after in table.items())
-        assert State.CLOSED not in {*table, *table.values()}
+        assert ConnectionState.CLOSED not in {*table, *table.values()}
