@@ -24,8 +24,7 @@ from ..appending.error_codes import APPEND_REFUSALS, refusal_of
 from ..control_errors import ControlRefused, InvalidControl
 from ..fetching.timestamps import first_at
 from ..scheduling.turns import TURN_S
-from ..topics.partition import Partition
-from ..topics.topic import Topic
+from ..topics.partition import Partition, Topic
 from .declaration import control
 from .new_records import Bytes, CheckedRecord, NewRecord, checked, placed
 from .parameters import Moment, TimeoutS, TopicName, moment_ms
@@ -121,7 +120,7 @@ class RecordControls(TopicControls):
         if not cluster.config.booleans["auto.create.topics.enable"]:
             return self._topic(name)
         try:
-            return cluster.create_topic(name)
+            return cluster.topics.create(name)
         except KafkaError as error:
             raise InvalidControl("topic", f"{error.code.name}: {error.message}") from None
 
