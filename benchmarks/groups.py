@@ -45,8 +45,8 @@ class Broker:
         turns = Turns[Parked](self.timers, time.monotonic)
         self.cluster = ClusterState(config, turns, random.Random(1))
         self.core = Core(self.cluster, turns)
-        self.cluster.ensure_internal("__consumer_offsets")
-        self.topic = self.cluster.create_topic("t", MEMBERS)
+        self.cluster.topics.ensure_internal("__consumer_offsets")
+        self.topic = self.cluster.topics.create("t", MEMBERS)
 
     def connect(self) -> Connection:
         return self.core.connect(self.cluster.brokers[1], "PLAINTEXT", "127.0.0.1", 50_000, lambda: None, lambda: None)

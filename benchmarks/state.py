@@ -42,7 +42,7 @@ def advance_ms() -> float:
 
         async def commit() -> None:
             state = cluster._cluster._server.cluster
-            state.ensure_internal(CONSUMER_OFFSETS)
+            state.topics.ensure_internal(CONSUMER_OFFSETS)
             committed = CommittedOffset(5, -1, "", state.timers.now_ms)
             for number in range(GROUPS):
                 state.groups.offsets.commit(f"group-{number}", {("bench", number % 10): committed})

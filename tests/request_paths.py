@@ -92,8 +92,8 @@ def other_paths() -> dict[str, Trace]:
 
 def _world() -> World:
     world = World(nodes=1)
-    world.cluster.create_topic("orders", 1, 1)
-    world.cluster.ensure_internal("__consumer_offsets")
+    world.cluster.topics.create("orders", 1, 1)
+    world.cluster.topics.ensure_internal("__consumer_offsets")
     return world
 
 

@@ -13,6 +13,7 @@ from random import Random
 from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any, NamedTuple
 
+from odradek.broker.cluster.controller import Brokers
 from odradek.broker.cluster.log_dirs import LogDirs
 from odradek.broker.cluster.log_levels import LogLevels
 from odradek.broker.cluster.metric_subscriptions import MetricSubscriptions
@@ -23,7 +24,8 @@ from odradek.broker.security.authorizer import Authorizer
 from odradek.broker.settings.values import BrokerConfig, GroupConfig, TopicConfig
 from odradek.broker.share_partitions.coordinator import ShareCoordinator
 from odradek.broker.snapshots.timers import is_of_state
-from odradek.broker.topics.topic import Topic
+from odradek.broker.topics.partition import Topic
+from odradek.broker.topics.topics import Topics
 from odradek.storage.log import Log
 
 _PLAIN = {int, str, bytes, float, bool, type(None)}
@@ -80,7 +82,8 @@ def deadlines(armed: Armed) -> dict[Any, int]:
 
 
 _CAPTURE: dict[type, Callable[[Any], Any]] = {
-    **dict.fromkeys((Random, ClusterState, Timers, Topic, GroupSettings, FunctionType, MethodType, BuiltinFunctionType), _left_out),
+    **dict.fromkeys((Random, Brokers, ClusterState, Timers, Topic, Topics, GroupSettings), _left_out),
+    **dict.fromkeys((FunctionType, MethodType, BuiltinFunctionType), _left_out),
     Log: lambda log: [log.start_offset, log.end_offset, log.size],
     BrokerConfig: lambda config: [dict(config.own), dict(config.cluster_wide)],
     TopicConfig: lambda config: dict(config.overrides),
@@ -120,9 +123,12 @@ def everything(cluster: ClusterState) -> dict[str, Any]:
     values = {
         name: captured(value)
         for name, value in vars(cluster).items()
-        if name not in ("topics", "topics_by_id", "brokers", "regexes", "blocks", "check_tls", "_users", "share_states")
+        if name not in ("topics", "topics_by_id", "brokers", "regexes", "serves", "blocks", "check_tls", "_users", "share_states")
     }
     values["topics"] = [topic_state(topic) | {"records": _records(topic)} for topic in cluster.topics.values()]
+    values["leader_epochs"] = [cluster.topics.first_leader_epoch, cluster.topics.newest_leader_epoch]
+    values["silent"] = sorted(cluster.brokers.silent)
+    values["topics_version"] = cluster.topics_version
     values["topics_by_id"] = {topic_id: topic.name for topic_id, topic in cluster.topics_by_id.items()}
     values["brokers"] = [
         {name: captured(value) for name, value in vars(broker).items() if name not in LOST_IN_A_RESTART}

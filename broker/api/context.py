@@ -23,8 +23,7 @@ if TYPE_CHECKING:
     from ..cluster.broker import Broker
     from ..security.mechanism import Identity
     from ..settings.listeners import Listener
-    from ..topics.partition import Partition
-    from ..topics.topic import Topic
+    from ..topics.partition import Partition, Topic
 
 Waiting = Generator[Wait, None, Message | list[Buffer] | None]
 """A request that waits: it yields `Wait`s and returns the response, the parts of its frame, or None if there is none to write."""
@@ -160,7 +159,7 @@ class Context:
 
         The client then looks for the controller in the metadata. Brokers of KRaft forward such requests instead (KIP-590).
         """
-        if self.cluster.zookeeper is not None and self.cluster.controller_id != self.broker.node_id:
+        if self.cluster.zookeeper is not None and self.cluster.brokers.controller_id != self.broker.node_id:
             raise KafkaError(ErrorCode.NOT_CONTROLLER)
 
     def permissions(self, resource_type: ResourceType, name: str = CLUSTER_NAME) -> int:
@@ -169,7 +168,7 @@ class Context:
         if authorizer is None:
             operations: Iterable[Operation] = OPERATIONS[resource_type]
         else:
-            operations = authorizer.allowed(client.principal, client.client_host, resource_type, name)
+            operations = authorizer.allowed_operations(client.principal, client.client_host, resource_type, name)
         return sum(1 << operation for operation in operations)
 
     def reply(self) -> Reply[Any]:
@@ -278,7 +277,7 @@ def find_partitions(
 
 def reachable_brokers(context: Context) -> Iterator[tuple[Broker, Listener]]:
     """Yields the running brokers that have a listener of the name that the client is connected to, with that listener."""
-    for node_id in context.cluster.running:
+    for node_id in context.cluster.brokers.running:
         broker = context.cluster.brokers[node_id]
         if listener := broker.listeners.get(context.client.listener_name):
             yield broker, listener

@@ -22,9 +22,8 @@ from ...protocol.messages.metadata import MetadataResponsePartition, MetadataRes
 from ...protocol.schema import EncodedItems
 from ..scheduling.slices import Slices, chunks
 from ..scheduling.waiting import NEXT_TURN, Wait
-from ..topics.partition import Partition
+from ..topics.partition import Partition, Topic
 from ..topics.replication import NO_LEADER
-from ..topics.topic import Topic
 
 KEPT_DESCRIPTIONS = 4
 """Descriptions that are kept of one topic. Clients of other versions, permissions or listeners replace the oldest."""

@@ -35,7 +35,9 @@ def join_transaction(
 
 def _verify(broker: Broker, transactional_id: str, producer: Producer, partition: TopicPartition, adds: bool) -> ErrorCode:
     if broker.transactions.is_former(transactional_id):
-        broker.cluster.ensure_internal(TRANSACTION_STATE)  # a restored state may lack it, and the producer looks for no coordinator again
+        broker.cluster.topics.ensure_internal(
+            TRANSACTION_STATE
+        )  # a restored state may lack it, and the producer looks for no coordinator again
     if broker.cluster.transaction_log.coordinator_epoch(transactional_id) is None:
         return ErrorCode.COORDINATOR_NOT_AVAILABLE
     if adds:

@@ -60,7 +60,7 @@ class Broker:
         )
         self.rack_aware = settings.texts.get("replica.selector.class") == RACK_AWARE_SELECTOR
         self.client_metrics = ClientMetrics(settings.integers["telemetry.max.bytes"], cluster.metric_subscriptions)
-        self.log_dirs = LogDirs(self)
+        self.log_dirs = LogDirs(self.node_id, settings, cluster.topics, cluster.timers)
         self.fetch_sessions = FetchSessions(settings.integers["max.incremental.fetch.session.cache.slots"], cluster.random)
 
     def __repr__(self) -> str:
@@ -109,5 +109,5 @@ class Broker:
 
     def is_coordinator(self, key: str, topic_name: str = CONSUMER_OFFSETS) -> bool:
         """Whether this node coordinates the group `key` or, with `topic_name=TRANSACTION_STATE`, the transactional id `key`."""
-        partition = self.cluster.coordinator(key, topic_name)
+        partition = self.cluster.coordinator_log.partition(key, topic_name)
         return partition is not None and partition.leader == self.node_id

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING
 
 from ..kafka_quirks.java_hash import abs_java_hash
 from ..scheduling.timers import Timers
-from ..topics.partition import Partition
+from ..topics.partition import Partition, Topic
 from ..topics.replication import NO_LEADER
-from ..topics.topic import Topic
 
 if TYPE_CHECKING:
     from ...protocol.stored.coordinator_records import CoordinatorRecord
@@ -26,7 +25,7 @@ class CoordinatorLog:
     def __init__(self, topics: Mapping[str, Topic], timers: Timers, wake: Callable[[Partition], None]) -> None:
         self._topics = topics
         self._timers = timers
-        self._wake = wake
+        self.wake = wake
         # The latest hashes are kept, because every request of a group's members needs the same one.
         self._hash = lru_cache(maxsize=256)(abs_java_hash)
 
@@ -43,4 +42,4 @@ class CoordinatorLog:
         partition = self.partition(key, topic_name)
         if partition is not None and partition.leader != NO_LEADER:
             partition.append_records(records, self._timers.now_ms, producer)
-            self._wake(partition)
+            self.wake(partition)

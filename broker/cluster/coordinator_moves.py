@@ -7,6 +7,7 @@ and the former one answers the requests that wait with NOT_COORDINATOR (GroupMet
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ..scheduling.slices import chunks
@@ -14,45 +15,58 @@ from ..scheduling.waiting import NEXT_TURN, Background
 from ..topics.names import CONSUMER_OFFSETS
 from ..topics.partition import Partition
 from ..topics.replication import NO_LEADER
+from ..topics.topics import Topics
+from .coordinator_log import CoordinatorLog
 
 if TYPE_CHECKING:
-    from .state import ClusterState
+    from ..groups.coordinator import Groups
+    from .controller import Brokers
 
 
 class CoordinatorMoves:
     """Follows the leaders of `__consumer_offsets`. `failed` are the partitions whose leader has failed, until they have another one."""
 
-    def __init__(self, cluster: ClusterState) -> None:
-        self._cluster = cluster
+    def __init__(
+        self,
+        topics: Topics,
+        brokers: Brokers,
+        coordinator_log: CoordinatorLog,
+        groups: Callable[[], Groups],
+        background: Callable[[Background], None],
+    ) -> None:
+        self._topics, self._brokers = topics, brokers
+        self._coordinator_log = coordinator_log
+        self._groups = groups
+        self._background = background
         self._epochs: dict[Partition, int] = {}
-        """The leader epochs of partitions that have had another one than `ClusterState.first_leader_epoch`."""
+        """The leader epochs of partitions that have had another one than `Topics.first_leader_epoch`."""
         self._untreated: dict[Partition, bool] = {}
         """The partitions whose groups are treated in the next turn, and whether they have another leader."""
         self.failed: set[Partition] = set()
 
     def node_failed(self, node_id: int) -> None:
         """Ends the session timers of the groups that a node coordinates."""
-        topic = self._cluster.topics.get(CONSUMER_OFFSETS)
+        topic = self._topics.get(CONSUMER_OFFSETS)
         failed = {partition for partition in topic.partitions if partition.leader == node_id} if topic else set()
         self.failed |= failed
-        for group in self._cluster.groups if failed else ():
-            if self._cluster.coordinator(group.group_id, CONSUMER_OFFSETS) in failed:
+        for group in self._groups() if failed else ():
+            if self._coordinator_log.partition(group.group_id, CONSUMER_OFFSETS) in failed:
                 group.suspend_sessions()
 
     def changed(self, partition: Partition) -> None:
         """Treats the groups of a partition of `__consumer_offsets` from the next turn on, if its leader is another one or has returned."""
-        if partition.topic.name != CONSUMER_OFFSETS or partition.leader in (NO_LEADER, *self._cluster.nodes.silent):
+        if partition.topic.name != CONSUMER_OFFSETS or partition.leader in (NO_LEADER, *self._brokers.silent):
             return
-        moved = partition.leader_epoch != self._epochs.get(partition, self._cluster.first_leader_epoch)
+        moved = partition.leader_epoch != self._epochs.get(partition, self._topics.first_leader_epoch)
         self._epochs[partition] = partition.leader_epoch
         if moved or partition in self.failed:
             self.failed.discard(partition)
             if not self._untreated:
-                self._cluster.background(self._treat_groups())
+                self._background(self._treat_groups())
             self._untreated[partition] = moved or self._untreated.get(partition, False)
 
-    def epochs_raised(self) -> None:
-        """Takes note that all partitions are in the first leader epoch, without another leader."""
+    def forget_epochs(self) -> None:
+        """Notes that all partitions are in the first leader epoch, and that none has another leader."""
         self._epochs.clear()
 
     def deleted(self, partition: Partition) -> None:
@@ -61,11 +75,11 @@ class CoordinatorMoves:
         self.failed.discard(partition)
 
     def _treat_groups(self) -> Background:
-        cluster, untreated = self._cluster, self._untreated
+        all_groups, untreated = self._groups(), self._untreated
         self._untreated = {}
-        for groups in chunks(list(cluster.groups)):
+        for groups in chunks(list(all_groups)):
             for group in groups:
-                partition = cluster.coordinator(group.group_id, CONSUMER_OFFSETS)
-                if partition in untreated and cluster.groups.get(group.group_id) is group:  # it may have been deleted meanwhile
+                partition = self._coordinator_log.partition(group.group_id, CONSUMER_OFFSETS)
+                if partition in untreated and all_groups.get(group.group_id) is group:  # it may have been deleted meanwhile
                     (group.coordinator_moved if untreated[partition] else group.renew_sessions)()
             yield NEXT_TURN

@@ -54,7 +54,7 @@ def _progress(group: Group, cluster: ClusterState) -> Iterator[OffsetInfo]:
     for topic in sorted(committed.keys() | subscribed):
         offsets = committed.get(topic, {})
         for index in _indexes(topic, offsets, cluster) if is_joined else sorted(offsets):
-            yield _offset_info(topic, index, offsets.get(index), cluster.find_partition(topic, index))
+            yield _offset_info(topic, index, offsets.get(index), cluster.topics.find_partition(topic, index))
 
 
 def _offset_info(topic: str, index: int, found: CommittedOffset | None, partition: Partition | None) -> OffsetInfo:
@@ -77,7 +77,7 @@ def _subscribed(group: Group) -> Collection[str]:
 
 
 def _share_progress(group: ShareGroup, cluster: ClusterState) -> Iterator[OffsetInfo]:
-    names = {*group.subscriptions.names, *map(cluster.topic_name, group.initialization.assignable)}
+    names = {*group.subscriptions.names, *map(cluster.topics.name_of, group.initialization.assignable)}
     for topic in (cluster.topics[name] for name in sorted(names) if name in cluster.topics):
         for partition in topic.partitions:
             stored = cluster.share_states.summary(group.group_id, topic.id, partition.index)

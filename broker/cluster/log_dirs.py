@@ -16,10 +16,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...protocol.errors import ErrorCode, KafkaError
+from ..scheduling.timers import Timers
+from ..settings.values import BrokerConfig
 
 if TYPE_CHECKING:
     from ..topics.partition import Partition
-    from .broker import Broker
+    from ..topics.topics import Topics
 
 MOVE_MS = 500
 """The least duration of a move."""
@@ -55,8 +57,11 @@ class LogDirs:
     `placed` and `moves` are by topic id and partition, `chosen` by topic name and partition, because the replica does not exist yet.
     """
 
-    def __init__(self, broker: Broker) -> None:
-        self._broker = broker
+    def __init__(self, node_id: int, config: BrokerConfig, topics: Topics, timers: Timers) -> None:
+        self._node_id = node_id
+        self._config = config
+        self._topics = topics
+        self._timers = timers
         self.placed: dict[tuple[bytes, int], str] = {}
         self.moves: dict[tuple[bytes, int], Move] = {}
         self.chosen: dict[tuple[str, int], str] = {}
@@ -64,7 +69,7 @@ class LogDirs:
     @property
     def names(self) -> Sequence[str]:
         """The directories in the order of the setting: log.dirs, else log.dir."""
-        lists = self._broker.config.lists
+        lists = self._config.lists
         return lists.get("log.dirs") or lists["log.dir"]
 
     def path(self, directory: str) -> str:
@@ -72,7 +77,7 @@ class LogDirs:
         return str(Path(directory).absolute())
 
     def is_cordoned(self, directory: str) -> bool:
-        cordoned = self._broker.config.lists["cordoned.log.dirs"]
+        cordoned = self._config.lists["cordoned.log.dirs"]
         return directory in cordoned or ALL in cordoned
 
     def refresh(self) -> None:
@@ -118,9 +123,8 @@ class LogDirs:
             raise KafkaError(ErrorCode.LOG_DIR_NOT_FOUND)
         if self.is_cordoned(directory):
             raise KafkaError(ErrorCode.INVALID_REPLICA_ASSIGNMENT)
-        topic = self._broker.cluster.topics.get(topic_name)
-        partition = topic.partition(index) if topic else None
-        if partition is None or self._broker.node_id not in partition.replicas:
+        partition = self._topics.find_partition(topic_name, index)
+        if partition is None or self._node_id not in partition.replicas:
             self._choose(topic_name, index, directory)
             raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION if partition is None else ErrorCode.REPLICA_NOT_AVAILABLE)
         if len(self.names) == 1:
@@ -129,13 +133,13 @@ class LogDirs:
         if self.directory(partition) == directory:
             self.moves.pop(key, None)
         elif key not in self.moves or self.moves[key].directory != directory:
-            now_ms = self._broker.cluster.timers.now_ms
-            self.moves[key] = Move(directory, now_ms, now_ms, self._broker.config.integers[FETCH_BYTES])
+            now_ms = self._timers.now_ms
+            self.moves[key] = Move(directory, now_ms, now_ms, self._config.integers[FETCH_BYTES])
 
     def count(self) -> None:
         """Brings all moves up to the present time. Called before the throttle changes."""
         self.refresh()
-        now_ms = self._broker.cluster.timers.now_ms
+        now_ms = self._timers.now_ms
         self.moves = {key: move._replace(counted_ms=now_ms, allowed=self._allowed(move)) for key, move in self.moves.items()}
 
     def _allowed(self, move: Move) -> int:
@@ -143,8 +147,8 @@ class LogDirs:
 
         The first fetch is not throttled, and later ones read what the throttle permits on average.
         """
-        waited_ms = self._broker.cluster.timers.now_ms - move.counted_ms
-        return move.allowed + self._broker.config.integers[RATE] * waited_ms // 1000
+        waited_ms = self._timers.now_ms - move.counted_ms
+        return move.allowed + self._config.integers[RATE] * waited_ms // 1000
 
     def _choose(self, topic_name: str, index: int, directory: str) -> None:
         """Remembers the directory of a replica that may be created later; the oldest choices are forgotten."""
@@ -153,15 +157,14 @@ class LogDirs:
             del self.chosen[next(iter(self.chosen))]
 
     def _replicas(self) -> Iterable[Partition]:
-        node_id = self._broker.node_id
-        return (each for topic in self._broker.cluster.topics.values() for each in topic.partitions if node_id in each.replicas)
+        return (each for each in self._topics.partitions() if self._node_id in each.replicas)
 
     def _emptiest(self, counts: Counter[str]) -> str:
         usable = [name for name in self.names if not self.is_cordoned(name)]
         return min(usable or self.names, key=lambda name: counts[name])
 
     def _has_moved(self, partition: Partition, move: Move) -> bool:
-        waited_ms = self._broker.cluster.timers.now_ms - move.began_ms
+        waited_ms = self._timers.now_ms - move.began_ms
         return waited_ms >= MOVE_MS and self._copied(partition, move)[1] >= partition.log.end_offset
 
     def _copied(self, partition: Partition, move: Move) -> tuple[int, int]:

@@ -11,33 +11,49 @@ This module changes nodes, and `replica_control.py` the replicas on them. The so
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping, Sequence
 
 from ...protocol.errors import ErrorCode, KafkaError
+from ..scheduling.timers import Timers
 from ..settings.cluster_config import NodeConfig
 from ..settings.values import BrokerConfig
 from ..topics.partition import Partition
+from ..topics.topics import Topics
 from .broker import Broker, Silence
-
-if TYPE_CHECKING:
-    from .state import ClusterState
+from .controller import Brokers, MetadataLog
+from .coordinator_moves import CoordinatorMoves
+from .replica_control import ReplicaControl
 
 log = logging.getLogger("kafka.controller.KafkaController")
 
 
 class NodeControl:
-    """Stops, starts, silences, adds and removes nodes. `silent` contains the nodes that do not fetch; topics have a live view of it."""
+    """Stops, starts, silences, adds and removes nodes. `new_broker` returns a node with a configuration and settings."""
 
-    def __init__(self, cluster: ClusterState) -> None:
-        self._cluster = cluster
-        self.silent: set[int] = set()
+    def __init__(
+        self,
+        timers: Timers,
+        config: BrokerConfig,
+        topics: Topics,
+        brokers: Brokers,
+        metadata_log: MetadataLog,
+        coordinator_moves: CoordinatorMoves,
+        replica_control: ReplicaControl,
+        new_broker: Callable[[NodeConfig, BrokerConfig], Broker],
+    ) -> None:
+        self._timers = timers
+        self._config = config
+        self._topics, self._brokers = topics, brokers
+        self._metadata_log = metadata_log
+        self._coordinator_moves = coordinator_moves
+        self._replica_control = replica_control
+        self._new_broker = new_broker
 
     # Nodes that end
 
     def stop(self, node_id: int, *, graceful: bool = True) -> None:
         """Stops a running node. Unless it is `graceful`, the other nodes notice that only when its session expires."""
-        broker = self._cluster.brokers[node_id]
+        broker = self._brokers[node_id]
         broker.running, broker.silence = False, None
         broker.fetch_sessions.clear()
         if broker.loaded_share_partitions is not None:
@@ -45,32 +61,30 @@ class NodeControl:
         self._silence(node_id)
         if graceful:
             self.fence(node_id)
-        log.info("node %d has stopped; running nodes: %s", node_id, self._cluster.running)
+        log.info("node %d has stopped; running nodes: %s", node_id, self._brokers.running)
 
     def silence(self, node_id: int, kind: Silence) -> None:
         """Makes a running node silent: it stops following, and its session begins to run out."""
-        self._cluster.brokers[node_id].silence = kind
+        self._brokers[node_id].silence = kind
         self._silence(node_id)
         log.info("node %d is %s", node_id, kind.value)
 
     def _silence(self, node_id: int) -> None:
-        cluster = self._cluster
-        if node_id not in self.silent:
-            cluster.replica_control.node_silenced(node_id)
-            self.silent.add(node_id)
-            cluster.coordinator_moves.node_failed(node_id)
-            session_ms = cluster.config.integers["broker.session.timeout.ms"]
-            cluster.timers.set(("broker session", node_id), session_ms, lambda: self.fence(node_id))
+        if node_id not in self._brokers.silent:
+            self._replica_control.node_silenced(node_id)
+            self._brokers.silent.add(node_id)
+            self._coordinator_moves.node_failed(node_id)
+            session_ms = self._config.integers["broker.session.timeout.ms"]
+            self._timers.set(("broker session", node_id), session_ms, lambda: self.fence(node_id))
 
     def fence(self, node_id: int) -> None:
         """Ends the session of a node: its partitions elect other leaders, and it leaves their in-sync replicas."""
-        cluster = self._cluster
-        cluster.timers.cancel(("broker session", node_id))
-        if not cluster.brokers[node_id].fenced:
-            cluster.brokers[node_id].fenced = True
-            cluster.replica_control.node_stopped(node_id)
-            cluster.metadata_log.add()
-            log.info("node %d is fenced; running nodes: %s", node_id, cluster.running)
+        self._timers.cancel(("broker session", node_id))
+        if not self._brokers[node_id].fenced:
+            self._brokers[node_id].fenced = True
+            self._replica_control.node_stopped(node_id)
+            self._metadata_log.add()
+            log.info("node %d is fenced; running nodes: %s", node_id, self._brokers.running)
 
     # Nodes that return
 
@@ -80,39 +94,36 @@ class NodeControl:
         Its replicas are in sync at once, but it leads its preferred partitions only later, as in Kafka. A node that has ended without a
         controlled shutdown and starts before its session has expired is fenced first.
         """
-        cluster = self._cluster
-        broker = cluster.brokers[node_id]
+        broker = self._brokers[node_id]
         if not broker.running:
             self.fence(node_id)
-        cluster.timers.cancel(("broker session", node_id))
+        self._timers.cancel(("broker session", node_id))
         broker.running = broker.registered = True
         broker.fenced, broker.silence = False, None
-        self.silent.discard(node_id)
-        cluster.metadata_log.add()
-        cluster.replica_control.node_started(node_id)
-        log.info("node %d has started; running nodes: %s", node_id, cluster.running)
+        self._brokers.silent.discard(node_id)
+        self._metadata_log.add()
+        self._replica_control.node_started(node_id)
+        log.info("node %d has started; running nodes: %s", node_id, self._brokers.running)
 
     # Membership
 
     def unregister(self, node_id: int) -> None:
         """Removes a node from metadata. A running node loses its leaderships. Raises KafkaError with BROKER_ID_NOT_REGISTERED."""
-        cluster = self._cluster
-        broker = cluster.brokers.get(node_id)
+        broker = self._brokers.get(node_id)
         if broker is None or not broker.registered:
             raise KafkaError(ErrorCode.BROKER_ID_NOT_REGISTERED, f"Broker ID {node_id} is not currently registered")
         broker.registered = False
-        cluster.replica_control.node_stopped(node_id)
-        cluster.metadata_log.add()
-        log.info("node %d is no longer registered; running nodes: %s", node_id, cluster.running)
+        self._replica_control.node_stopped(node_id)
+        self._metadata_log.add()
+        log.info("node %d is no longer registered; running nodes: %s", node_id, self._brokers.running)
 
     def add(self, config: NodeConfig) -> None:
         """Adds a running node without replicas."""
-        cluster = self._cluster
-        settings = BrokerConfig(config.properties, nodes=len(cluster.brokers) + 1, rows=cluster.config.rows)
-        settings.alter(own={}, cluster_wide=cluster.config.cluster_wide)
-        cluster.brokers[config.node_id] = Broker(cluster, config, settings)
-        cluster.metadata_log.add()
-        log.info("node %d was added; running nodes: %s", config.node_id, cluster.running)
+        settings = BrokerConfig(config.properties, nodes=len(self._brokers) + 1, rows=self._config.rows)
+        settings.alter(own={}, cluster_wide=self._config.cluster_wide)
+        self._brokers[config.node_id] = self._new_broker(config, settings)
+        self._metadata_log.add()
+        log.info("node %d was added; running nodes: %s", config.node_id, self._brokers.running)
 
     def moves(self, node_id: int) -> Mapping[Partition, Sequence[int]]:
         """Returns the replicas that the partitions of a node get when it is removed.
@@ -120,14 +131,13 @@ class NodeControl:
         Another running node takes its place in each partition, the one with the fewest replicas. If all of them have replicas already, the
         partition has one replica less.
         """
-        cluster = self._cluster
-        others = [other for other in cluster.running if other != node_id and other not in self.silent]
+        others = [other for other in self._brokers.running if other != node_id and other not in self._brokers.silent]
         load = dict.fromkeys(others, 0)
         found: dict[Partition, Sequence[int]] = {}
-        for partition in cluster.partitions():
+        for partition in self._topics.partitions():
             for node in set(partition.replicas) & load.keys():
                 load[node] += 1
-        for partition in cluster.partitions():
+        for partition in self._topics.partitions():
             if node_id in partition.replicas:
                 free = [node for node in others if node not in partition.replicas]
                 chosen = min(free, key=lambda node: load[node], default=None)
@@ -139,13 +149,12 @@ class NodeControl:
 
     def remove(self, node_id: int) -> None:
         """Moves the replicas of a node to other nodes, which copy them at once, and removes the node."""
-        cluster = self._cluster
         for partition, replicas in self.moves(node_id).items():
-            cluster.replica_control.evacuate(partition, replicas)
-        if cluster.brokers[node_id].running:
+            self._replica_control.evacuate(partition, replicas)
+        if self._brokers[node_id].running:
             self.stop(node_id)
-        cluster.timers.cancel(("broker session", node_id))
-        del cluster.brokers[node_id]
-        self.silent.discard(node_id)
-        cluster.metadata_log.add()
-        log.info("node %d was removed; running nodes: %s", node_id, cluster.running)
+        self._timers.cancel(("broker session", node_id))
+        del self._brokers[node_id]
+        self._brokers.silent.discard(node_id)
+        self._metadata_log.add()
+        log.info("node %d was removed; running nodes: %s", node_id, self._brokers.running)

@@ -14,17 +14,17 @@ checks twice in that time. Here a check compares the follower's position with th
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from math import inf
-from typing import TYPE_CHECKING
 
-from ..scheduling.timers import Check
+from ..scheduling.timers import Check, Timers
+from ..settings.values import BrokerConfig
 from ..topics.partition import Partition, ThrottledCopy
 from ..topics.replication import NO_LEADER
+from ..topics.topics import Topics
+from .controller import Brokers, MetadataLog
+from .coordinator_moves import CoordinatorMoves
 from .replication_throttle import ReplicationThrottle
-
-if TYPE_CHECKING:
-    from .state import ClusterState
 
 _REBALANCE_TIMER = "leader rebalance"
 _UNCLEAN_TIMER = "unclean elections"
@@ -33,13 +33,30 @@ _UNCLEAN_TIMER = "unclean elections"
 class ReplicaControl:
     """Changes the replicas of partitions, and carries out the consequences of such changes.
 
-    While `reassignments_held` is set, replicas that a reassignment adds do not catch up.
+    While `reassignments_held` is set, replicas that a reassignment adds do not catch up. `write_missing_markers` lets the transaction
+    coordinator write the markers that waited for a leader, and `wake` resumes the requests that wait for a partition.
     """
 
-    def __init__(self, cluster: ClusterState) -> None:
-        self._cluster = cluster
+    def __init__(
+        self,
+        timers: Timers,
+        config: BrokerConfig,
+        topics: Topics,
+        brokers: Brokers,
+        metadata_log: MetadataLog,
+        coordinator_moves: CoordinatorMoves,
+        write_missing_markers: Callable[[], None],
+        wake: Callable[[Partition], None],
+    ) -> None:
+        self._timers = timers
+        self._config = config
+        self._topics, self._brokers = topics, brokers
+        self._metadata_log = metadata_log
+        self._coordinator_moves = coordinator_moves
+        self._write_missing_markers = write_missing_markers
+        self._wake = wake
         self.reassignments_held = False
-        self.throttle = ReplicationThrottle(cluster)
+        self.throttle = ReplicationThrottle(timers, brokers)
 
     # Nodes
 
@@ -51,29 +68,29 @@ class ReplicaControl:
 
     def node_stopped(self, node_id: int) -> None:
         """Removes a node, which is fenced or no longer registered, from the in-sync replicas and leaders of its partitions."""
-        running = self._cluster.running
+        running = self._brokers.running
         for partition in self._replicas_on(node_id):
             partition.node_stopped(node_id, running)
             self.changed(partition)
-        self._cluster.transactions.write_missing_markers()
+        self._write_missing_markers()
 
     def node_started(self, node_id: int) -> None:
         """Adds a started node to the in-sync replicas of its partitions, and elects leaders for partitions without one."""
-        running = self._cluster.running
+        running = self._brokers.running
         for partition in self._replicas_on(node_id):
             partition.node_started(running)
             self.changed(partition)
-        self._cluster.transactions.write_missing_markers()
+        self._write_missing_markers()
 
     def _replicas_on(self, node_id: int) -> Iterator[Partition]:
-        return (partition for partition in self._cluster.partitions() if node_id in partition.replicas)
+        return (partition for partition in self._topics.partitions() if node_id in partition.replicas)
 
     # Reassignments
 
     def reassign(self, partition: Partition, replicas: Sequence[int]) -> None:
         """Starts a reassignment of a partition to other replicas."""
         self._end_copy(partition)
-        partition.reassign(replicas, self._cluster.running)
+        partition.reassign(replicas, self._brokers.running)
         self.changed(partition)
 
     def replace(self, partition: Partition, replicas: Sequence[int]) -> None:
@@ -83,7 +100,7 @@ class ReplicaControl:
 
     def evacuate(self, partition: Partition, replicas: Sequence[int]) -> None:
         """Reassigns a partition because one of its nodes is removed. Followers that a user makes lag, or holds, catch up as well."""
-        running = self._cluster.running
+        running = self._brokers.running
         for node_id in list(partition.held):
             partition.release(node_id, running)
         partition.reassign(replicas, running)
@@ -93,24 +110,24 @@ class ReplicaControl:
     def hold_reassignments(self) -> None:
         """Keeps replicas that reassignments add from catching up."""
         self.reassignments_held = True
-        for partition in self._cluster.partitions():
+        for partition in self._topics.partitions():
             if partition.adding:
                 self._schedule_catch_up(partition)
 
     def release_reassignments(self) -> None:
         """Brings the replicas that reassignments add in sync at once, which completes the reassignments."""
         self.reassignments_held = False
-        for partition in self._cluster.partitions():
+        for partition in self._topics.partitions():
             if partition.adding:
                 self.catch_up(partition)
 
     def deleted(self, partition: Partition) -> None:
         """Ends the reassignment of a partition that is deleted, and the checks of its followers."""
         self._end_copy(partition)
-        self._cluster.coordinator_moves.deleted(partition)
+        self._coordinator_moves.deleted(partition)
         self._unload_share_partitions(partition)
         for node_id in partition.replicas:
-            self._cluster.timers.cancel(("replica lag", partition, node_id))
+            self._timers.cancel(("replica lag", partition, node_id))
 
     # Followers
 
@@ -121,22 +138,22 @@ class ReplicaControl:
 
     def end_lag(self, partition: Partition, node_id: int) -> None:
         """Lets a follower catch up."""
-        partition.release(node_id, self._cluster.running)
+        partition.release(node_id, self._brokers.running)
         self.changed(partition)
-        self._cluster.transactions.write_missing_markers()
+        self._write_missing_markers()
 
     def move_leader(self, partition: Partition, node_id: int) -> None:
         """Elects an in-sync replica."""
         partition.move_leader(node_id)
         self.changed(partition)
-        self._cluster.transactions.write_missing_markers()
+        self._write_missing_markers()
 
     # Consequences
 
     def changed(self, partition: Partition) -> None:
         """Wakes the requests that wait for a partition whose replicas have changed, and sets the timers that the change requires."""
-        self._cluster.metadata_log.add()
-        self._cluster.coordinator_moves.changed(partition)
+        self._metadata_log.add()
+        self._coordinator_moves.changed(partition)
         self._unload_share_partitions(partition)
         if partition.prefers_another_leader:
             self._schedule_rebalance()
@@ -144,7 +161,7 @@ class ReplicaControl:
         self._followers_changed(partition)
 
     def _unload_share_partitions(self, partition: Partition) -> None:
-        for broker in self._cluster.brokers.values():
+        for broker in self._brokers.values():
             if broker.loaded_share_partitions is not None:
                 broker.loaded_share_partitions.leader_changed(partition)
 
@@ -156,11 +173,11 @@ class ReplicaControl:
         """
         if not self._able_to_catch_up(partition):
             self._end_copy(partition)
-        elif partition.copy is None and ("reassignment", partition) not in self._cluster.timers:
+        elif partition.copy is None and ("reassignment", partition) not in self._timers:
             self._set_copy(partition, self.throttle.plan(partition, self._copying(partition)))
 
     def _set_copy(self, partition: Partition, copy: ThrottledCopy | None) -> None:
-        timers, key, wait_ms = self._cluster.timers, ("reassignment", partition), self._cluster.config.integers["replica.fetch.wait.max.ms"]
+        timers, key, wait_ms = self._timers, ("reassignment", partition), self._config.integers["replica.fetch.wait.max.ms"]
         partition.copy = copy
         if copy is not None and copy.end_ms is None:
             timers.cancel(key)
@@ -169,7 +186,7 @@ class ReplicaControl:
             timers.set(key, max(wait_ms, left_ms), lambda: self.catch_up(partition))
 
     def _end_copy(self, partition: Partition) -> None:
-        self._cluster.timers.cancel(("reassignment", partition))
+        self._timers.cancel(("reassignment", partition))
         if partition.copy is not None:
             self.throttle.end(partition.copy)
             partition.copy = None
@@ -180,7 +197,7 @@ class ReplicaControl:
     def throttles_changed(self) -> None:
         """Continues the copies under way with the present throttles, after settings have changed."""
         self.throttle.free_at_ms.clear()
-        for partition in [each for each in self._cluster.partitions() if each.adding]:
+        for partition in [each for each in self._topics.partitions() if each.adding]:
             nodes = self._copying(partition)
             copy = self.throttle.plan(partition, nodes) if nodes else None
             if copy or partition.copy:
@@ -188,17 +205,17 @@ class ReplicaControl:
 
     def _able_to_catch_up(self, partition: Partition) -> list[int]:
         held = partition.adding if self.reassignments_held else ()
-        return [node for node in partition.behind(self._cluster.running) if node not in held]
+        return [node for node in partition.behind(self._brokers.running) if node not in held]
 
     def catch_up(self, partition: Partition) -> None:
         """Brings all running replicas of a partition in sync, which completes a reassignment that waited for them."""
-        partition.catch_up(self._able_to_catch_up(partition), self._cluster.running)
+        partition.catch_up(self._able_to_catch_up(partition), self._brokers.running)
         self.changed(partition)
-        self._cluster.transactions.write_missing_markers()
+        self._write_missing_markers()
 
     def _followers_changed(self, partition: Partition) -> None:
         """Wakes the requests that wait for the high watermark, and sets the timers of the in-sync replicas that do not follow."""
-        timers, laggards = self._cluster.timers, partition.in_sync_laggards
+        timers, laggards = self._timers, partition.in_sync_laggards
         for node_id in [node for node in partition.lag_marks if node not in laggards]:
             del partition.lag_marks[node_id]
             timers.cancel(("replica lag", partition, node_id))
@@ -206,11 +223,11 @@ class ReplicaControl:
             if node_id not in partition.lag_marks:
                 partition.lag_marks[node_id] = [partition.log.end_offset]
                 self._check_later(partition, node_id)
-        self._cluster.wake(partition)
+        self._wake(partition)
 
     def _check_later(self, partition: Partition, node_id: int) -> None:
         check = self.follower_check(partition, node_id)
-        self._cluster.timers.set(("replica lag", partition, node_id), check.interval_ms(), check)
+        self._timers.set(("replica lag", partition, node_id), check.interval_ms(), check)
 
     def follower_check(self, partition: Partition, node_id: int) -> Check:
         """Returns the action of the timer that checks an in-sync replica that does not follow."""
@@ -221,16 +238,16 @@ class ReplicaControl:
 
         return Check(
             lambda: self.check_follower(partition, node_id),
-            lambda: max(1, self._cluster.config.integers["replica.lag.time.max.ms"] // 2),
+            lambda: max(1, self._config.integers["replica.lag.time.max.ms"] // 2),
             due_ms,
         )
 
     def check_follower(self, partition: Partition, node_id: int) -> None:
         """Removes a follower from the in-sync replicas if it is late."""
         if self._is_late(partition, node_id):
-            partition.follower_timed_out(node_id, self._cluster.running)
+            partition.follower_timed_out(node_id, self._brokers.running)
             self.changed(partition)
-            self._cluster.transactions.write_missing_markers()
+            self._write_missing_markers()
         else:
             partition.lag_marks[node_id] = [partition.lag_marks[node_id][-1], partition.log.end_offset]
             self._check_later(partition, node_id)
@@ -248,16 +265,15 @@ class ReplicaControl:
 
     def rebalance_leaders(self) -> None:
         """Elects the preferred leader, the first replica, of each partition where it is in sync."""
-        for partition in self._cluster.partitions():
+        for partition in self._topics.partitions():
             if partition.prefer_first_replica():
                 self.changed(partition)
-        self._cluster.transactions.write_missing_markers()
+        self._write_missing_markers()
 
     def _schedule_rebalance(self) -> None:
-        cluster = self._cluster
-        if cluster.config.booleans["auto.leader.rebalance.enable"] and _REBALANCE_TIMER not in cluster.timers:
-            interval_s = cluster.config.integers["leader.imbalance.check.interval.seconds"]
-            cluster.timers.set(_REBALANCE_TIMER, interval_s * 1000, self.rebalance_leaders)
+        if self._config.booleans["auto.leader.rebalance.enable"] and _REBALANCE_TIMER not in self._timers:
+            interval_s = self._config.integers["leader.imbalance.check.interval.seconds"]
+            self._timers.set(_REBALANCE_TIMER, interval_s * 1000, self.rebalance_leaders)
 
     # Unclean elections
 
@@ -266,16 +282,15 @@ class ReplicaControl:
 
         Kafka's controller looks for such partitions at the same intervals.
         """
-        cluster = self._cluster
-        if _UNCLEAN_TIMER not in cluster.timers and any(map(_waits_for_permission, partitions)):
-            cluster.timers.set(_UNCLEAN_TIMER, cluster.config.integers["unclean.leader.election.interval.ms"], self.elect_uncleanly)
+        if _UNCLEAN_TIMER not in self._timers and any(map(_waits_for_permission, partitions)):
+            self._timers.set(_UNCLEAN_TIMER, self._config.integers["unclean.leader.election.interval.ms"], self.elect_uncleanly)
 
     def elect_uncleanly(self) -> None:
         """Elects a running replica of each partition that has no leader and may be elected uncleanly."""
-        for partition in filter(_waits_for_permission, self._cluster.partitions()):
-            if partition.elect_uncleanly(self._cluster.running):
+        for partition in filter(_waits_for_permission, self._topics.partitions()):
+            if partition.elect_uncleanly(self._brokers.running):
                 self.changed(partition)
-        self._cluster.transactions.write_missing_markers()
+        self._write_missing_markers()
 
 
 def _waits_for_permission(partition: Partition) -> bool:

@@ -9,14 +9,15 @@ In Kafka the copies of one side share its rate. Here they run one after another,
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from ..scheduling.timers import Timers
 from ..settings.rows import LONG_MAX
 from ..topics.partition import Partition, ThrottledCopy
 
 if TYPE_CHECKING:
-    from .state import ClusterState
+    from .broker import Broker
 
 LEADER_REPLICAS, LEADER_RATE = "leader.replication.throttled.replicas", "leader.replication.throttled.rate"
 FOLLOWER_REPLICAS, FOLLOWER_RATE = "follower.replication.throttled.replicas", "follower.replication.throttled.rate"
@@ -27,8 +28,8 @@ Side = tuple[str, int]
 class ReplicationThrottle:
     """The sides that are in use: `free_at_ms` is the time at which the last copy of each side ends."""
 
-    def __init__(self, cluster: ClusterState) -> None:
-        self._cluster = cluster
+    def __init__(self, timers: Timers, brokers: Mapping[int, Broker]) -> None:
+        self._timers, self._brokers = timers, brokers
         self.free_at_ms: dict[Side, int] = {}
 
     def plan(self, partition: Partition, nodes: Sequence[int]) -> ThrottledCopy | None:
@@ -36,7 +37,7 @@ class ReplicationThrottle:
 
         A rate of 0 lets the copy wait until the rate is changed.
         """
-        now_ms, sides = self._cluster.timers.now_ms, list(self._sides(partition, nodes))
+        now_ms, sides = self._timers.now_ms, list(self._sides(partition, nodes))
         if not sides:
             return None
         size = partition.log.size if partition.copy is None else partition.copy.left(now_ms)
@@ -57,6 +58,6 @@ class ReplicationThrottle:
         leader = LEADER_REPLICAS, LEADER_RATE, partition.leader, len(nodes)
         followers = [(FOLLOWER_REPLICAS, FOLLOWER_RATE, node_id, 1) for node_id in nodes]
         for replicas, rate_name, node_id, copies in (leader, *followers):
-            named, rate = partition.topic.config.lists[replicas], self._cluster.brokers[node_id].config.integers[rate_name]
+            named, rate = partition.topic.config.lists[replicas], self._brokers[node_id].config.integers[rate_name]
             if copies and rate < LONG_MAX and ("*" in named or f"{partition.index}:{node_id}" in named):
                 yield (rate_name, node_id), copies, rate

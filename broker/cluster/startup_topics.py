@@ -12,8 +12,8 @@ from ..settings.rows import PRESENT
 from ..settings.spelling import nearest
 from ..settings.types import SettingRows
 from ..settings.validation import validate_topic_configs
-from ..topics.names import illegal_name, metric_name
-from .placement import MAX_PARTITIONS_PER_REQUEST
+from ..topics.placement import MAX_PARTITIONS_PER_REQUEST
+from ..topics.topics import illegal_name, metric_name
 
 if TYPE_CHECKING:
     from .state import ClusterState
@@ -60,7 +60,7 @@ def create_topics(cluster: ClusterState, specs: Sequence[TopicSpec]) -> None:
     """Creates topics, except for those that a loaded state contains."""
     for spec in specs:
         if spec.name not in cluster.topics:
-            cluster.create_topic(spec.name, spec.partitions, spec.replication_factor, configs=spec.configs)
+            cluster.topics.create(spec.name, spec.partitions, spec.replication_factor, configs=spec.configs)
 
 
 def check_topics(specs: Sequence[TopicSpec], nodes: int, rows: SettingRows = PRESENT) -> None:

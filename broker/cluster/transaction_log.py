@@ -5,45 +5,65 @@ In Kafka, TransactionStateManager writes the records, and TransactionMarkerChann
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ...storage.producers import StaleCoordinatorEpoch, StaleProducerEpoch
+from ..scheduling.timers import Timers
 from ..topics.names import CONSUMER_OFFSETS, TRANSACTION_STATE
 from ..topics.partition import Partition
 from ..topics.replication import NO_LEADER
-from .features import TRANSACTION_VERSION
+from ..topics.topics import Topics
+from .coordinator_log import CoordinatorLog
+from .features import TRANSACTION_VERSION, Features
+from .producer_ids import ProducerIds
 
 if TYPE_CHECKING:
     from ...protocol.stored.coordinator_records import CoordinatorRecord
+    from ..groups.coordinator import Groups
     from ..transactions.transaction import Marker, Producer, TopicPartition
-    from .state import ClusterState
 
 
 class TransactionLog:
     """Implements the protocol `transactions.cluster_view.ClusterView` for the transaction coordinator."""
 
-    def __init__(self, cluster: ClusterState) -> None:
-        self._cluster = cluster
+    def __init__(
+        self,
+        timers: Timers,
+        topics: Topics,
+        coordinator_log: CoordinatorLog,
+        features: Features,
+        producer_ids: ProducerIds,
+        groups: Callable[[], Groups],
+        wake: Callable[[Partition], None],
+    ) -> None:
+        self._timers = timers
+        self._topics = topics
+        self._coordinator_log = coordinator_log
+        self._features = features
+        self._producer_ids = producer_ids
+        self._groups = groups
+        self._wake = wake
         self.uncommitted: dict[tuple[TopicPartition, Producer], int] = {}
         """The markers that were above the high watermark when they were written, with the end of the log after them."""
 
     @property
     def transaction_version(self) -> int:
         """The finalized level of the feature transaction.version."""
-        return self._cluster.features.level(TRANSACTION_VERSION)
+        return self._features.level(TRANSACTION_VERSION)
 
     def next_producer_id(self) -> int:
         """Returns a producer id that was never used before."""
-        return self._cluster.producer_ids.generate()
+        return self._producer_ids.generate()
 
     def coordinator_epoch(self, transactional_id: str) -> int | None:
         """Returns the leader epoch of the partition that coordinates a transactional id; None while it has no leader."""
-        partition = self._cluster.coordinator(transactional_id, TRANSACTION_STATE)
+        partition = self._coordinator_log.partition(transactional_id, TRANSACTION_STATE)
         return None if partition is None or partition.leader == NO_LEADER else partition.leader_epoch
 
     def write_transaction(self, transactional_id: str, record: CoordinatorRecord) -> None:
         """Appends a record to the transactional id's partition of `__transaction_state`."""
-        self._cluster.coordinator_log.append(transactional_id, TRANSACTION_STATE, [record])
+        self._coordinator_log.append(transactional_id, TRANSACTION_STATE, [record])
 
     def write_marker(self, partition: TopicPartition, marker: Marker) -> bool:
         """Ends a transaction in one partition. Returns False if that is not complete, so that this must be called again later.
@@ -51,7 +71,7 @@ class TransactionLog:
         It is not complete while the partition has no leader, and while the marker is above the high watermark, because an election may
         still drop it. A partition that has been deleted, or that has accepted a newer epoch, needs no marker.
         """
-        found = self._cluster.find_partition(partition.topic, partition.partition)
+        found = self._topics.find_partition(partition.topic, partition.partition)
         if found is not None and found.leader == NO_LEADER:
             return False
         key = (partition, marker.producer)
@@ -75,10 +95,10 @@ class TransactionLog:
         A marker in `__consumer_offsets` also commits or drops the offsets that groups wrote in the transaction. Raises
         StaleProducerEpoch or StaleCoordinatorEpoch if the partition has already accepted a newer epoch.
         """
-        cluster = self._cluster
-        partition.append_marker(marker, cluster.timers.now_ms)
-        cluster.wake(partition)
+        partition.append_marker(marker, self._timers.now_ms)
+        self._wake(partition)
         if partition.topic.name == CONSUMER_OFFSETS:
-            for group_id in cluster.groups.offsets.groups_in_transaction(marker.producer.id):
-                if cluster.coordinator(group_id, CONSUMER_OFFSETS) is partition:
-                    cluster.groups.offsets.end_transaction(group_id, marker.producer.id, committed=marker.committed)
+            offsets = self._groups().offsets
+            for group_id in offsets.groups_in_transaction(marker.producer.id):
+                if self._coordinator_log.partition(group_id, CONSUMER_OFFSETS) is partition:
+                    offsets.end_transaction(group_id, marker.producer.id, committed=marker.committed)

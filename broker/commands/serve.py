@@ -13,7 +13,7 @@ from .options import add_trace_options, count, feature, node_count, pair, port, 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ..controls.http.address import ControlAddress
+    from ..controls.http.access import ControlAddress
     from ..network.server import Server
     from ..process.tracing import Tracer
     from ..settings.cluster_config import ClusterConfig, TopicSpec
@@ -188,7 +188,7 @@ def cluster_config(options: argparse.Namespace, environ: Mapping[str, str]) -> C
         from ..cluster.features import check_levels
 
         check_levels(features, cluster.release)
-    return security.applied_to(replace(cluster, max_memory_bytes=options.max_memory, features=features))
+    return security.apply_to(replace(cluster, max_memory_bytes=options.max_memory, features=features))
 
 
 def with_record(cluster: ClusterConfig, options: argparse.Namespace) -> ClusterConfig:
@@ -264,7 +264,7 @@ def control_address(options: argparse.Namespace, environ: Mapping[str, str]) -> 
             raise InvalidConfig("--control-token has no effect without --control HOST:PORT")
         return None
 
-    from ..controls.http.address import ControlAddress
+    from ..controls.http.access import ControlAddress
 
     token = environ.get("ODRADEK_CONTROL_TOKEN") if options.control_token is None else options.control_token
     return ControlAddress.parse(options.control, token)

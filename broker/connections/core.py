@@ -25,8 +25,7 @@ if TYPE_CHECKING:
     from ..faults.table import Faults
     from ..throttling.connection_rates import ConnectionRates
     from ..throttling.throttle import Throttle
-    from ..topics.partition import Partition
-    from ..topics.topic import Topic
+    from ..topics.partition import Partition, Topic
     from ..wire.record import Record
     from ..wire.recording import Recording
 
@@ -46,7 +45,7 @@ class Core(SharedState):
         self._record: Record | None = None if former is None else former._record
         if self._record is not None:
             self._record.topic_names.topics = cluster.topics_by_id
-        cluster.on_event, cluster.on_leader_change = self.tell, self._leader_changed
+        cluster.on_event, cluster.topics.on_leader_change = self.tell, self._leader_changed
         cluster.on_topic_deletion = self._topic_deleted
         self._connection_ids: Iterator[int] = count(1) if former is None else former._connection_ids
         self.connections: dict[Connection, None] = {}

@@ -103,7 +103,7 @@ class FaultPresetControls(FaultControls, NodeControls):
     ) -> None:
         """Stops and starts one node after the other, and returns when all have been restarted."""
         _check_seconds("pause_s", pause_s)
-        for number, node_id in enumerate(self._server.cluster.running):
+        for number, node_id in enumerate(self._server.cluster.brokers.running):
             if number:
                 await self._pause(pause_s, "pausing a rolling restart")
             await self.stop_node(node_id)

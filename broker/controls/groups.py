@@ -198,7 +198,7 @@ def _described(group: Group, cluster: ClusterState) -> GroupInfo:
     else:
         members = [_consumer_member(member, cluster) for member in group.members.values()]
         protocol, epoch = group.assignor, group.epoch
-    coordinator = cluster.coordinator(group.group_id, CONSUMER_OFFSETS)
+    coordinator = cluster.coordinator_log.partition(group.group_id, CONSUMER_OFFSETS)
     return GroupInfo(
         group_id=group.group_id,
         type=group.type,
@@ -226,13 +226,13 @@ def _classic_member(member: Member, group: ClassicGroup) -> MemberInfo:
 
 def _consumer_member(member: ConsumerMember, cluster: ClusterState) -> MemberInfo:
     by_id = by_topic((*member.assigned, *member.revoking))
-    assignment = {cluster.topic_name(topic_id): sorted(indexes) for topic_id, indexes in by_id.items()}
+    assignment = {cluster.topics.name_of(topic_id): sorted(indexes) for topic_id, indexes in by_id.items()}
     host = member.client_host.lstrip("/")
     return MemberInfo(member.member_id, member.instance_id, member.client_id, host, sorted(member.topics), assignment)
 
 
 def _share_member(member: ShareMember, cluster: ClusterState) -> MemberInfo:
-    assignment = {cluster.topic_name(topic_id): sorted(indexes) for topic_id, indexes in member.assigned.items()}
+    assignment = {cluster.topics.name_of(topic_id): sorted(indexes) for topic_id, indexes in member.assigned.items()}
     return MemberInfo(member.member_id, None, member.client_id, member.client_host.lstrip("/"), sorted(member.topics), assignment)
 
 
@@ -242,6 +242,6 @@ def _streams_member(member: StreamsMember, group: StreamsGroup, cluster: Cluster
     parts = group.topology.subtopologies if group.topology else {}
     for name, partitions in by_subtopology((*member.assigned.active, *member.revoking.active)).items():
         for topic in parts[name].read_topics():
-            topics[topic] = [index for index in partitions if cluster.find_partition(topic, index)]
+            topics[topic] = [index for index in partitions if cluster.topics.find_partition(topic, index)]
     host = member.client_host.lstrip("/")
     return MemberInfo(member.member_id, None, member.client_id, host, sorted(group.readers), dict(sorted(topics.items())))

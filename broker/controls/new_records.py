@@ -10,7 +10,7 @@ from typing import Any, TypedDict
 
 from ..control_errors import InvalidControl
 from ..kafka_quirks.murmur2 import partition_of
-from ..topics.topic import Topic
+from ..topics.partition import Topic
 
 Bytes = bytes | str | None
 """Text is encoded as UTF-8. None is an absent key, or a tombstone."""

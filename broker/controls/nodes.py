@@ -109,7 +109,7 @@ class NodeControls(Controls):
         if not any(each.running and each.silence is None for each in cluster.brokers.values() if each is not broker):
             raise InvalidControl("node", f"node {node} is the last one that is running")
         if not broker.running:
-            for partition in cluster.partitions():
+            for partition in cluster.topics.partitions():
                 if node in partition.replicas and not set(partition.isr) - {node}:
                     raise InvalidControl("node", f"only the stopped node {node} has the records of {partition}; start it first")
         await self._server.remove_node(node)

@@ -99,7 +99,7 @@ class OverviewControls(Controls):
         return ClusterInfo(
             version=__version__,
             cluster_id=cluster.cluster_id,
-            controller=cluster.controller_id,
+            controller=cluster.brokers.controller_id,
             bootstrap_servers=server.bootstrap_servers,
             nodes=len(cluster.brokers),
             topics=len(cluster.topics),
@@ -121,7 +121,7 @@ class OverviewControls(Controls):
                 node=node,
                 state=_state(broker),
                 fenced=broker.fenced,
-                controller=node == server.cluster.controller_id,
+                controller=node == server.cluster.brokers.controller_id,
                 rack=broker.rack,
                 listeners=_listeners(broker),
                 leaders=census.leaders[node],

@@ -22,9 +22,8 @@ from ..appending.append import append
 from ..appending.error_codes import APPEND_REFUSALS, partition_error_of
 from ..control_errors import ControlRefused, InvalidControl
 from ..scheduling.turns import TurnTime
-from ..topics.partition import Partition
+from ..topics.partition import Partition, Topic
 from ..topics.timestamps import first_at
-from ..topics.topic import Topic
 from .declaration import control
 from .new_records import Bytes, CheckedRecord, NewRecord, checked, placed
 from .parameters import Moment, TimeoutS, TopicName, moment_ms
@@ -120,7 +119,7 @@ class RecordControls(TopicControls):
         if not cluster.config.booleans["auto.create.topics.enable"]:
             return self._topic(name)
         try:
-            return cluster.create_topic(name)
+            return cluster.topics.create(name)
         except KafkaError as error:
             raise InvalidControl("topic", f"{error.code.name}: {error.message}") from None
 

@@ -63,7 +63,7 @@ class ReplicaControls(NodeControls, TopicControls):
         elections = []
         with self._server.control(f"holding {kind} elections"):
             for partition in chosen:
-                if _elected(partition, kind, cluster.running):
+                if _elected(partition, kind, cluster.brokers.running):
                     cluster.replica_control.changed(partition)
                     elections.append(Election(partition.topic.name, partition.index, partition.leader, partition.leader_epoch))
             cluster.transactions.write_missing_markers()
@@ -88,8 +88,8 @@ class ReplicaControls(NodeControls, TopicControls):
         key, name = (group, CONSUMER_OFFSETS) if group is not None else (transactional_id, TRANSACTION_STATE)
         assert key is not None
         with self._server.control(f"creating {name}"):
-            cluster.ensure_internal(name)
-        partition = cluster.coordinator(key, name)
+            cluster.topics.ensure_internal(name)
+        partition = cluster.coordinator_log.partition(key, name)
         if partition is None:
             raise InvalidControl("node", f"{name} cannot be created, because no node is running")
         await self.move_leader(name, partition.index, node)
@@ -164,7 +164,7 @@ class ReplicaControls(NodeControls, TopicControls):
         return partition
 
     def _check_electable(self, partition: Partition, node: int) -> None:
-        if node not in self._server.cluster.running:
+        if node not in self._server.cluster.brokers.running:
             raise InvalidControl("node", f"node {node} is not running and cannot lead {partition}")
         if node not in partition.isr:
             raise InvalidControl("node", f"node {node} is not in sync with {partition}; its in-sync replicas are {partition.isr}")
@@ -183,7 +183,7 @@ class ReplicaControls(NodeControls, TopicControls):
         if topic is None and partitions is not None:
             raise InvalidControl("partitions", "give the topic as well")
         if topic is None:
-            return list(self._server.cluster.partitions())
+            return list(self._server.cluster.topics.partitions())
         found = self._topic(topic)
         return list(found.partitions) if partitions is None else [self._partition(found, index) for index in partitions]
 

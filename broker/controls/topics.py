@@ -10,8 +10,7 @@ from ...protocol.errors import KafkaError
 from ..cluster.startup_topics import TopicOptions, check_topics, topic_specs_of
 from ..control_errors import InvalidControl, unknown
 from ..settings.properties import InvalidConfig, SettingValue
-from ..topics.partition import Partition
-from ..topics.topic import Topic
+from ..topics.partition import Partition, Topic
 from .declaration import Controls, control
 from .in_turns import in_turns
 from .parameters import TopicName
@@ -69,7 +68,7 @@ class TopicControls(Controls):
             raise InvalidControl.of_call(_parameter_of(str(error)), str(error)) from None
         with self._server.control(f"creating topic {topic}"):
             try:
-                created = cluster.create_topic(spec.name, spec.partitions, spec.replication_factor, configs=spec.configs)
+                created = cluster.topics.create(spec.name, spec.partitions, spec.replication_factor, configs=spec.configs)
             except KafkaError as error:
                 raise InvalidControl("topic", f"{error.code.name}: {error.message}") from None
         return _described(created)

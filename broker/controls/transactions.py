@@ -35,7 +35,7 @@ class TransactionControls(Controls):
             partitions: dict[str, list[int]] = {}
             for topic, partition in each.partitions:
                 partitions.setdefault(topic, []).append(partition)
-            coordinator = cluster.coordinator(each.transactional_id, TRANSACTION_STATE)
+            coordinator = cluster.coordinator_log.partition(each.transactional_id, TRANSACTION_STATE)
             described.append(
                 TransactionInfo(
                     transactional_id=each.transactional_id,

@@ -458,7 +458,7 @@ def _cluster_config(
     brokers = [security.settings({"listeners": ANY_PORT} | given, settings)]
     config = cluster_of(brokers, nodes=nodes, as_version=as_version, ignore_unknown_settings=ignore_unknown)
     unknown_settings(config.unknown)
-    return security.applied_to(config)
+    return security.apply_to(config)
 
 
 def _texts(settings: Mapping[str, SettingValue]) -> dict[str, str]:

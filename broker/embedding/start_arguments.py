@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 if TYPE_CHECKING:
-    from ..controls.http.address import ControlAddress
+    from ..controls.http.access import ControlAddress
     from ..releases.release import Release
     from ..seed_data.reading import Place
     from ..wire.capture_options import CaptureOptions
@@ -56,7 +56,7 @@ def files_of(data: Place | Sequence[Place]) -> list[Path]:
 
 def control_address(control: str, token: str | None) -> ControlAddress:
     """Returns the address of the control listener. Raises TypeError or ValueError."""
-    from ..controls.http.address import ControlAddress
+    from ..controls.http.access import ControlAddress
 
     _check_type("control", control, str)
     if token is not None:

@@ -127,7 +127,7 @@ class Elements(NamedElements):
     """Also finds what a request for "all" is about in a cluster."""
 
     def __init__(self, cluster: ClusterState) -> None:
-        super().__init__(cluster.topic_name)
+        super().__init__(cluster.topics.name_of)
         self._cluster = cluster
 
     def of(self, request: Message, broker: Broker) -> list[Element]:

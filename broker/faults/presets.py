@@ -20,8 +20,7 @@ from ...protocol.schema import Message
 from ..api.gate import Answering, Asked
 from ..cluster.state import ClusterState
 from ..topics.names import CONSUMER_OFFSETS
-from ..topics.partition import Partition
-from ..topics.topic import Topic
+from ..topics.partition import Partition, Topic
 from .acts import Act, Serve
 from .errors import Error
 from .fault import Fault, Schedule
@@ -66,8 +65,8 @@ def leader_election(faults: Faults, topic: Topic, takes_ms: int) -> Fault:
 def coordinator_moves(faults: Faults, group: str) -> Fault:
     """Moves the coordinator of a group to another node, which has to load the group when the first member comes."""
     cluster = faults.cluster
-    cluster.ensure_internal(CONSUMER_OFFSETS)
-    partition = cluster.coordinator(group, CONSUMER_OFFSETS)
+    cluster.topics.ensure_internal(CONSUMER_OFFSETS)
+    partition = cluster.coordinator_log.partition(group, CONSUMER_OFFSETS)
     if partition is not None:
         move_anywhere(cluster, partition)
     options = {"api": [api.name for api in _COORDINATED], "group": escape(group), "times": 1, "error": "COORDINATOR_LOAD_IN_PROGRESS"}
@@ -76,7 +75,7 @@ def coordinator_moves(faults: Faults, group: str) -> Fault:
 
 def move_leader(cluster: ClusterState, partition: Partition) -> None:
     """Makes another in-sync replica the leader. If there is none, the leader stays."""
-    others = [node_id for node_id in partition.isr if node_id != partition.leader and node_id in cluster.running]
+    others = [node_id for node_id in partition.isr if node_id != partition.leader and node_id in cluster.brokers.running]
     if others:
         cluster.replica_control.move_leader(partition, others[0])
 
@@ -85,6 +84,6 @@ def move_anywhere(cluster: ClusterState, partition: Partition) -> None:
     """Makes another node the leader, which copies the records if it is no replica. If no other node is running, the leader stays."""
     former = partition.leader
     move_leader(cluster, partition)
-    others = [node_id for node_id in cluster.running if node_id != former]
+    others = [node_id for node_id in cluster.brokers.running if node_id != former]
     if partition.leader == former and others:
         cluster.replica_control.replace(partition, [others[0]])

@@ -35,8 +35,7 @@ from ..api.context import Context, current_leader, find_led_partition, find_topi
 from ..scheduling.slices import ITEMS, Slices, chunks
 from ..scheduling.waiting import NEXT_TURN, Background
 from ..security.acls import Operation, ResourceType
-from ..topics.partition import Partition
-from ..topics.topic import Topic
+from ..topics.partition import Partition, Topic
 
 READ_COMMITTED = 1
 UNDEFINED_EPOCH = -1

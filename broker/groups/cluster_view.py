@@ -14,7 +14,7 @@ from ...protocol.stored.coordinator_records import CoordinatorRecord
 if TYPE_CHECKING:
     from ..releases.release import Release
     from ..settings.values import BrokerConfig, GroupConfig
-    from ..topics.topic import Topic
+    from ..topics.partition import Topic
     from ..transactions.transaction import Producer
     from .consumer.regex_resolutions import Resolutions
 

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterable, Mapping
 
 from ...protocol.stored.coordinator_records import RecordType
-from ..topics.topic import Topic
+from ..topics.partition import Topic
 
 
 def metadata_hash(names: Iterable[str], topics: Mapping[str, Topic]) -> int:

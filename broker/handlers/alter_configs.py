@@ -34,7 +34,7 @@ from ..settings.rows import GROUP_SETTINGS
 from ..settings.types import ConfigResourceType, ConfigType, OpType, Setting, Value
 from ..settings.validation import validate_group_configs, validate_topic_configs
 from ..settings.values import ClientMetricsConfig, GroupConfig
-from ..topics.names import illegal_name
+from ..topics.topics import illegal_name
 from .configs import demand_configs
 from .log_levels import alter_levels
 

@@ -28,7 +28,7 @@ from ..scheduling.waiting import NEXT_TURN, Wait
 from ..security.acls import ACCESS_DENIED_ERRORS, Operation, ResourceType
 from ..settings.types import ConfigResourceType, ConfigType
 from ..settings.values import ClientMetricsConfig, ConfigEntry, ConfigSource, GroupConfig
-from ..topics.names import illegal_name
+from ..topics.topics import illegal_name
 
 if TYPE_CHECKING:
     from ..releases.release import Release

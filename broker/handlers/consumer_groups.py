@@ -37,7 +37,7 @@ from ..groups.consumer.member import ConsumerMember
 from ..kafka_quirks.java_hash import timeline_order
 from ..scheduling.waiting import Wait
 from ..security.acls import Operation, ResourceType
-from ..topics.topic import Topic
+from ..topics.partition import Topic
 from .described_groups import describe_groups, refusal
 
 CLASSIC_MEMBER, CONSUMER_MEMBER = 0, 1

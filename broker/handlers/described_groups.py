@@ -17,7 +17,7 @@ from ..scheduling.slices import Slices, weight_of
 from ..scheduling.waiting import NEXT_TURN, Wait
 from ..security.acls import Operation, ResourceType
 from ..topics.names import CONSUMER_OFFSETS
-from ..topics.topic import Topic
+from ..topics.partition import Topic
 
 _ERROR_ORDER: dict[int, int] = {ErrorCode.GROUP_AUTHORIZATION_FAILED: 0, ErrorCode.INVALID_GROUP_ID: 1}
 """Kafka returns groups with these errors before all others."""

@@ -94,5 +94,5 @@ def _elect_preferred(partition: Partition, context: Context) -> None:
 def _elect_unclean(partition: Partition, context: Context) -> None:
     if partition.leader != NO_LEADER:
         raise KafkaError(ErrorCode.ELECTION_NOT_NEEDED, "Leader election not needed for topic partition.")
-    if not partition.elect_uncleanly(context.cluster.running):
+    if not partition.elect_uncleanly(context.cluster.brokers.running):
         raise KafkaError(ErrorCode.ELIGIBLE_LEADERS_NOT_AVAILABLE, "Eligible topic partition leaders are not available.")

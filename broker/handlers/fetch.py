@@ -77,7 +77,7 @@ def _resume_session(request: FetchRequest, context: Context) -> FetchSession | N
     """
     sessions = context.broker.fetch_sessions
     session = sessions.resume(request.session_id, request.session_epoch, topic_ids=context.version >= TOPIC_IDS_SINCE)
-    session.update(request.topics, request.forgotten_topics_data, context.cluster.topic_name)
+    session.update(request.topics, request.forgotten_topics_data, context.cluster.topics.name_of)
     if not len(session):
         sessions.close(session.id)
         return None
@@ -89,7 +89,7 @@ def _begin(request: FetchRequest, context: Context, session: FetchSession | None
     if session is None:
         return FetchRead(request, context, request.topics)
     also_quiet = context.broker.rack_aware and bool(request.rack_id)  # the nearest replica may have changed
-    topics, quiet = session.wanted(context.cluster.topic_name, also_quiet=also_quiet)
+    topics, quiet = session.wanted(context.cluster.topics.name_of, also_quiet=also_quiet)
     return FetchRead(request, context, topics, quiet)
 
 
@@ -140,14 +140,14 @@ def _response(read: FetchRead, session: FetchSession | None) -> FetchResponse:
             return FetchResponse(error_code=ErrorCode.INVALID_FETCH_SESSION_EPOCH, session_id=session.id, responses=[])
         if _is_throttled(session.preview(topics), session.id, context):
             return FetchResponse(session_id=session.id, responses=[])
-        topics, session_id = session.changes(topics, context.cluster.find_partition), session.id
+        topics, session_id = session.changes(topics, context.cluster.topics.find_partition), session.id
     elif _is_throttled(topics, session_id, context):
         return FetchResponse(responses=[])
     elif request.session_epoch == INITIAL_EPOCH:
         session_id = context.broker.fetch_sessions.open(
             request.topics,
             topics,
-            context.cluster.topic_name,
+            context.cluster.topics.name_of,
             topic_ids=context.version >= TOPIC_IDS_SINCE,
             now_ms=context.now_ms,
         )

@@ -58,8 +58,8 @@ def _find(key: str, key_type: int, listeners: Mapping[int, Listener], context: C
         elif not context.may(Operation.DESCRIBE, RESOURCE_TYPES[key_type], key):
             raise KafkaError(ACCESS_DENIED_ERRORS[RESOURCE_TYPES[key_type]])
         cluster = context.cluster
-        cluster.ensure_internal(topic)
-        partition = cluster.coordinator(key, topic)
+        cluster.topics.ensure_internal(topic)
+        partition = cluster.coordinator_log.partition(key, topic)
         if partition is None or partition.leader not in listeners:
             raise KafkaError(ErrorCode.COORDINATOR_NOT_AVAILABLE)
     except KafkaError as error:

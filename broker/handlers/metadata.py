@@ -39,8 +39,8 @@ from ..api.registry import handles
 from ..api.topic_descriptions import OPERATIONS_NOT_REQUESTED, Description, TopicDescriber
 from ..scheduling.waiting import NEXT_TURN, Background, Wait
 from ..security.acls import Operation, ResourceType
-from ..topics.names import illegal_name
-from ..topics.topic import Topic
+from ..topics.partition import Topic
+from ..topics.topics import illegal_name
 
 # Topics with these errors are described without the client's permissions.
 _OPERATIONS_HIDDEN = (ErrorCode.UNKNOWN_TOPIC_ID, ErrorCode.TOPIC_AUTHORIZATION_FAILED)
@@ -67,7 +67,7 @@ def metadata(request: MetadataRequest, context: Context) -> Generator[Wait, None
     return MetadataResponse(
         brokers=brokers,
         cluster_id=cluster.cluster_id,
-        controller_id=cluster.controller_id,
+        controller_id=cluster.brokers.controller_id,
         topics=topics,
         cluster_authorized_operations=_cluster_operations(context) if with_operations else OPERATIONS_NOT_REQUESTED,
     )
@@ -172,10 +172,10 @@ def _requested(topics: list[MetadataRequestTopic], version: int) -> list[Metadat
 def _create(name: str, context: Context) -> Topic:
     """Returns the new topic. Raises KafkaError with the error codes of CreateTopics."""
     cluster = context.cluster
-    if not cluster.ensure_internal(name):
+    if not cluster.topics.ensure_internal(name):
         if context.quotas is not None:
-            context.quotas.mutate(len(cluster.create_topic(name, validate_only=True).partitions), strict=False)
-        return cluster.create_topic(name)
+            context.quotas.mutate(len(cluster.topics.create(name, validate_only=True).partitions), strict=False)
+        return cluster.topics.create(name)
     if name not in cluster.topics:
         raise KafkaError(ErrorCode.INVALID_REPLICATION_FACTOR, "No broker is running that could hold a replica.")
     return cluster.topics[name]
@@ -185,7 +185,7 @@ def _create(name: str, context: Context) -> Topic:
 def describe_cluster(request: DescribeClusterRequest, context: Context) -> DescribeClusterResponse:
     """Lists the brokers. Stopped brokers, which Kafka calls fenced, are included only on request."""
     cluster = context.cluster
-    response = DescribeClusterResponse(cluster_id=cluster.cluster_id, controller_id=cluster.controller_id, brokers=[])
+    response = DescribeClusterResponse(cluster_id=cluster.cluster_id, controller_id=cluster.brokers.controller_id, brokers=[])
     if request.endpoint_type != BROKERS:
         mismatch = ErrorCode.MISMATCHED_ENDPOINT_TYPE if request.endpoint_type == CONTROLLERS else ErrorCode.UNSUPPORTED_ENDPOINT_TYPE
         response.error_code, response.error_message, response.controller_id = mismatch, "This is a broker, not a controller.", -1

@@ -63,13 +63,13 @@ def _describe(topic_name: str, context: Context, wanted: PartitionData) -> Quoru
         node_id: ReplicaState(
             replica_id=node_id, log_end_offset=end_offset, last_fetch_timestamp=context.now_ms, last_caught_up_timestamp=context.now_ms
         )
-        for node_id in sorted({cluster.controller_id, *cluster.running})
+        for node_id in sorted({cluster.brokers.controller_id, *cluster.brokers.running})
     }
-    voter = states.pop(cluster.controller_id)
+    voter = states.pop(cluster.brokers.controller_id)
     return QuorumPartition(
         partition_index=0,
         error_message="",
-        leader_id=cluster.controller_id,
+        leader_id=cluster.brokers.controller_id,
         leader_epoch=FIRST_EPOCH,
         high_watermark=end_offset,
         current_voters=[voter],
@@ -79,7 +79,7 @@ def _describe(topic_name: str, context: Context, wanted: PartitionData) -> Quoru
 
 def _controllers(context: Context) -> list[Node]:
     cluster = context.cluster
-    controller = cluster.brokers[cluster.controller_id]
+    controller = cluster.brokers[cluster.brokers.controller_id]
     listeners = [
         QuorumListener(name=listener.name, host=listener.advertised_host, port=listener.advertised_port)
         for listener in controller.listeners.values()

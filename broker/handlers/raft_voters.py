@@ -26,7 +26,7 @@ def add_raft_voter(request: AddRaftVoterRequest, context: Context) -> AddRaftVot
         problem = f"Add voter request didn't include the endpoint for the default listener {names[0]}"
         raise KafkaError(ErrorCode.INVALID_REQUEST, problem)
     _check_kraft_version("adding", cluster)
-    if request.voter_id == cluster.controller_id:
+    if request.voter_id == cluster.brokers.controller_id:
         raise KafkaError(ErrorCode.DUPLICATE_VOTER, f"The voter id {request.voter_id} is already part of the set of voters.")
     raise KafkaError(ErrorCode.REQUEST_TIMED_OUT, f"New voter {request.voter_id} is not ready to receive requests")
 

@@ -23,12 +23,11 @@ from ...protocol.messages.list_partition_reassignments import (
 )
 from ..api.context import Context
 from ..api.registry import handles
-from ..cluster.assignments import check_assignments
 from ..scheduling.slices import Slices
 from ..scheduling.waiting import NEXT_TURN, Wait
 from ..security.acls import Operation
-from ..topics.partition import Partition
-from ..topics.topic import Topic
+from ..topics.partition import Partition, Topic
+from ..topics.placement import check_assignments
 
 
 @handles(ALTER_PARTITION_REASSIGNMENTS)
@@ -85,7 +84,7 @@ def _start(partition: Partition, replicas: list[int], factor_may_change: bool, c
 def _cancel(partition: Partition, context: Context) -> None:
     if not partition.is_reassigned:
         raise KafkaError(ErrorCode.NO_REASSIGNMENT_IN_PROGRESS)
-    if not partition.cancel_reassignment(context.cluster.running):
+    if not partition.cancel_reassignment(context.cluster.brokers.running):
         raise KafkaError(
             ErrorCode.INVALID_REPLICA_ASSIGNMENT,
             f"Unable to revert partition assignment for {partition!r} because it would require an unclean leader election.",

@@ -195,7 +195,7 @@ def _limits_of_renewal(request: ShareFetchRequest) -> list[str]:
 def _session_of(request: ShareFetchRequest, key: SessionKey, context: Context) -> ShareSession | None:
     """Opens or continues the session of a request; None for its last one."""
     manager, epoch = context.broker.share_partitions, request.share_session_epoch
-    names = context.cluster.topic_name
+    names = context.cluster.topics.name_of
     added = [((topic.topic_id, each.partition_index), names(topic.topic_id)) for topic in request.topics for each in topic.partitions]
     if epoch == FINAL_EPOCH:
         manager.sessions.get(key)

@@ -42,8 +42,8 @@ from ..groups.share.requests import DeletedOffsets
 from ..scheduling.slices import Slices, in_slices, weight_of
 from ..scheduling.waiting import NEXT_TURN, Background, Wait
 from ..security.acls import Operation, ResourceType
+from ..topics.partition import Topic
 from ..topics.replication import NO_LEADER
-from ..topics.topic import Topic
 from .share_groups import is_enabled
 
 UNKNOWN_LAG = -1

@@ -29,7 +29,7 @@ from ..groups.share.member import ShareMember
 from ..kafka_quirks.java_hash import hash_map_order, timeline_order
 from ..scheduling.waiting import Wait
 from ..security.acls import Operation, ResourceType
-from ..topics.topic import Topic
+from ..topics.partition import Topic
 from .described_groups import describe_groups, refusal
 
 MAX_MEMBER_ID_LENGTH = 36

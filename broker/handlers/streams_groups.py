@@ -43,7 +43,8 @@ from ..groups.streams.topology import CopartitionGroup, InternalTopicInfo, Subto
 from ..kafka_quirks.java_hash import hash_map_order
 from ..scheduling.waiting import Wait
 from ..security.acls import Operation, ResourceType
-from ..topics.names import INTERNAL_TOPICS, illegal_name
+from ..topics.names import INTERNAL_TOPICS
+from ..topics.topics import illegal_name
 from .described_groups import describe_groups, refusal
 from .streams_group_descriptions import described, topics_of
 from .topics import create

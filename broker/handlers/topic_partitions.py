@@ -23,9 +23,8 @@ from ..api.registry import handles
 from ..scheduling.slices import Slices, chunks
 from ..scheduling.waiting import NEXT_TURN, Wait
 from ..security.acls import Operation, ResourceType
-from ..topics.names import illegal_name
-from ..topics.partition import Partition
-from ..topics.topic import Topic
+from ..topics.partition import Partition, Topic
+from ..topics.topics import illegal_name
 
 OPERATIONS_NOT_REQUESTED = -(1 << 31)
 

@@ -32,12 +32,12 @@ from ...protocol.messages.delete_topics import (
 from ...protocol.schema import ZERO_UUID
 from ..api.context import Context, find_topic
 from ..api.registry import handles
-from ..cluster.placement import MAX_PARTITIONS_PER_REQUEST, TOO_MANY_PARTITIONS
 from ..scheduling.slices import Slices
 from ..scheduling.waiting import NEXT_TURN, Wait
 from ..security.acls import Operation, ResourceType
 from ..topics.names import CLUSTER_METADATA
-from ..topics.topic import Topic
+from ..topics.partition import Topic
+from ..topics.placement import MAX_PARTITIONS_PER_REQUEST, TOO_MANY_PARTITIONS
 
 STRICT_CREATION_SINCE, STRICT_DELETION_SINCE, STRICT_PARTITIONS_SINCE = 6, 5, 3
 """The first versions of CreateTopics, DeleteTopics and CreatePartitions whose clients understand THROTTLING_QUOTA_EXCEEDED (KIP-599)."""
@@ -82,7 +82,7 @@ def _create(wanted: CreatableTopic, validate_only: bool, context: Context, stric
     assignments = _manual_assignments(wanted) if wanted.assignments else None
     configs = {config.name: config.value for config in wanted.configs}
     create_topic = partial(
-        context.cluster.create_topic, wanted.name, wanted.num_partitions, wanted.replication_factor, assignments, configs
+        context.cluster.topics.create, wanted.name, wanted.num_partitions, wanted.replication_factor, assignments, configs
     )
     if context.quotas is not None:  # Kafka counts the partitions of a topic that it could create, also if it only validates the request
         context.quotas.mutate(len(create_topic(validate_only=True).partitions), strict=strict)
@@ -236,9 +236,9 @@ def _add_partitions(wanted: CreatePartitionsTopic, room: int, validate_only: boo
     assignments = None if wanted.assignments is None else [assignment.broker_ids for assignment in wanted.assignments]
     if wanted.count - len(topic.partitions) > room:
         raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR)  # Kafka fails here, because its controller does not write so many records at once
-    placed = cluster.place_partitions(topic, wanted.count, assignments)
+    placed = cluster.topics.place_partitions(topic, wanted.count, assignments)
     if context.quotas is not None:
         context.quotas.mutate(len(placed), strict=context.version >= STRICT_PARTITIONS_SINCE)
     if not validate_only:
-        cluster.add_partitions(topic, placed)
+        cluster.topics.add_partitions(topic, placed)
     return len(placed)

@@ -43,7 +43,8 @@ from ..kafka_quirks.re2 import InvalidRegularExpression, Regex
 from ..scheduling.slices import Slices, chunks, in_slices
 from ..scheduling.waiting import NEXT_TURN, Wait
 from ..security.acls import Operation, ResourceType
-from ..topics.names import TRANSACTION_STATE, illegal_name
+from ..topics.names import TRANSACTION_STATE
+from ..topics.topics import illegal_name
 from ..transactions.transaction import NO_PRODUCER_EPOCH, Marker, Producer, TransactionState
 from .transactions import check_coordinator
 

@@ -200,7 +200,7 @@ def _partition_error(partition: TopicPartition, context: Context) -> ErrorCode:
     name = partition.topic
     if context.version < BATCHED and (name in INTERNAL_TOPICS or not context.may(Operation.WRITE, ResourceType.TOPIC, name)):
         return ErrorCode.TOPIC_AUTHORIZATION_FAILED
-    found = context.cluster.find_partition(name, partition.partition)
+    found = context.cluster.topics.find_partition(name, partition.partition)
     return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION if found is None else ErrorCode.NONE
 
 
@@ -217,8 +217,8 @@ def add_offsets_to_txn(request: AddOffsetsToTxnRequest, context: Context) -> Add
     context.demand(Operation.READ, ResourceType.GROUP, request.group_id)
     error = check_coordinator(request.transactional_id, context)
     if not error:
-        cluster.ensure_internal(CONSUMER_OFFSETS)
-        partition = cluster.coordinator(request.group_id, CONSUMER_OFFSETS)
+        cluster.topics.ensure_internal(CONSUMER_OFFSETS)
+        partition = cluster.coordinator_log.partition(request.group_id, CONSUMER_OFFSETS)
         added = [TopicPartition(CONSUMER_OFFSETS, partition.index)] if partition else []
         producer = Producer(request.producer_id, request.producer_epoch)
         error = cluster.transactions.add_partitions(request.transactional_id, producer, added)
@@ -261,7 +261,7 @@ def _check_commit(request: TxnOffsetCommitRequest, located: Located, context: Co
     broker = context.broker
     if not request.group_id:
         return ErrorCode.INVALID_GROUP_ID
-    partition = broker.cluster.coordinator(request.group_id, CONSUMER_OFFSETS)
+    partition = broker.cluster.coordinator_log.partition(request.group_id, CONSUMER_OFFSETS)
     if partition is None or partition.leader != broker.node_id:
         return ErrorCode.NOT_COORDINATOR
     try:

@@ -75,7 +75,7 @@ def _fetched(group_id: str, topic: str, index: int, error: ErrorCode, context: C
         pass
     elif not context.may(Operation.DESCRIBE, ResourceType.TOPIC, topic):
         error = ErrorCode.TOPIC_AUTHORIZATION_FAILED
-    elif context.cluster.find_partition(topic, index) is None:
+    elif context.cluster.topics.find_partition(topic, index) is None:
         error = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     elif context.cluster.zookeeper is not None:
         offset = context.cluster.zookeeper.committed(group_id, topic, index)

@@ -21,9 +21,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from ..cluster.state import ClusterState
 from ..scheduling.slices import chunks
 from ..topics.names import CONSUMER_OFFSETS
-from ..topics.partition import Partition
+from ..topics.partition import Partition, Topic
 from ..topics.replication import NO_LEADER
-from ..topics.topic import Topic
 from .openmetrics import Family, escaped, gauge, labels, samples
 
 if TYPE_CHECKING:
@@ -97,7 +96,7 @@ GROUP_SUMS: Mapping[Family, Callable[[Progress], int]] = {
 
 def pieces(cluster: ClusterState, addresses: Mapping[int, str]) -> Iterator[str]:
     """Yields the text, each piece in about a millisecond. `addresses` are those that the nodes advertise, by their ids."""
-    running = cluster.running
+    running = cluster.brokers.running
     yield BROKERS.head + samples(BROKERS.name, [("", len(running))])
     yield BROKER_INFO.head + samples(BROKER_INFO.name, ((labels(id=node, address=addresses[node]), 1) for node in running))
     topics = list(cluster.topics.values())
@@ -141,7 +140,7 @@ def _groups(groups: Sequence[Group], cluster: ClusterState) -> Iterator[str]:
 
 def _is_served(group: Group, cluster: ClusterState) -> bool:
     """Returns whether the group still exists and has a coordinator."""
-    coordinator = cluster.coordinator(group.group_id, CONSUMER_OFFSETS)
+    coordinator = cluster.coordinator_log.partition(group.group_id, CONSUMER_OFFSETS)
     return cluster.groups.get(group.group_id) is group and coordinator is not None and _has_leader(coordinator)
 
 

@@ -73,7 +73,7 @@ def _connections(core: Core) -> Iterator[str]:
 
 def _memory(core: Core) -> Iterator[str]:
     cluster, logs = core.cluster, 0
-    for some in chunks(list(cluster.partitions())):
+    for some in chunks(list(cluster.topics.partitions())):
         logs += sum(partition.log.size for partition in some)
         yield ""
     requests = sum(node.request_memory.used_bytes for node in cluster.brokers.values())

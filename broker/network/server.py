@@ -273,7 +273,7 @@ class Server:
             if self._broker(node_id).running:
                 with self.control(f"stopping node {node_id}"):
                     await self._close_node(node_id)
-                    self.cluster.stop_node(node_id, graceful=graceful)
+                    self.cluster.nodes.stop(node_id, graceful=graceful)
 
     async def start_node(self, node_id: int) -> None:
         """Starts a node on the same ports as before. Does nothing if the node is running. Raises ValueError for an unknown id."""
@@ -282,7 +282,7 @@ class Server:
                 with self.control(f"starting node {node_id}"):
                     try:
                         self._listen(node_id)
-                        self.cluster.start_node(node_id)
+                        self.cluster.nodes.start(node_id)
                     except BaseException:
                         await self._close_node(node_id)
                         raise

@@ -17,7 +17,7 @@ from .signals import end_by_signals
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ..controls.http.address import ControlAddress
+    from ..controls.http.access import ControlAddress
     from ..snapshots.cluster import State
     from ..wire.capture_options import CaptureOptions
     from .tracing import Tracer
@@ -86,7 +86,7 @@ async def _serve(
         stack.push_async_callback(server.stop)
         address = None
         if control is not None:
-            from ..controls.http.served import serve_controls  # imported only if needed, because a start should be fast
+            from ..controls.http.listener import serve_controls  # imported only if needed, because a start should be fast
 
             listener = await serve_controls(server, control)
             stack.push_async_callback(listener.stop)

@@ -63,7 +63,7 @@ class _Writer:
         try:
             spec = TopicSpec(topic.name, topic.partitions, topic.replication_factor, topic.configs)
             check_topics([spec], len(self._cluster.brokers))
-            self._cluster.create_topic(topic.name, topic.partitions, topic.replication_factor, configs=topic.configs)
+            self._cluster.topics.create(topic.name, topic.partitions, topic.replication_factor, configs=topic.configs)
         except InvalidConfig as error:
             raise InvalidConfig(f"{place}: {error}") from None
         except KafkaError as error:

@@ -10,7 +10,7 @@ from ...protocol.stored.coordinator_records import CoordinatorRecord
 if TYPE_CHECKING:
     from ..scheduling.timers import Timers
     from ..settings.values import BrokerConfig, GroupConfig
-    from ..topics.topic import Topic
+    from ..topics.partition import Topic
     from .coordinator import ShareCoordinator
 
 

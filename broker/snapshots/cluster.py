@@ -17,10 +17,10 @@ from typing import Any
 
 from ...storage.memory import LogMemory
 from ..cluster.broker import Broker, Silence
+from ..cluster.controller import Brokers, MetadataLog
 from ..cluster.coordinator_log import CoordinatorLog
 from ..cluster.features import Features
 from ..cluster.log_dirs import LogDirs, Move
-from ..cluster.metadata_log import MetadataLog
 from ..cluster.node_control import NodeControl
 from ..cluster.producer_ids import ProducerIds
 from ..cluster.quotas import ClientQuotas
@@ -35,8 +35,9 @@ from ..settings.cluster_config import ClusterConfig, NodeConfig
 from ..settings.listeners import Listener
 from ..settings.values import GroupConfig
 from ..topics.cleaning import LogCleaner
-from ..topics.names import SHARE_GROUP_STATE, TopicNames
+from ..topics.names import SHARE_GROUP_STATE
 from ..topics.retention import LogRetention
+from ..topics.topics import Topics
 from .coordinators import fill_coordinators, write_coordinators
 from .forms import MOMENT, PLAIN, TUPLE, Form, Plain, Record, Within, coded, mapped, named, optional, ordered
 from .timers import set_timers, write_timers
@@ -52,15 +53,31 @@ PRODUCER_IDS = Record(ProducerIds, {"next_id": PLAIN}, apart=("_timers", "_parti
 _OFFSETS = mapped(PLAIN, mapped(PLAIN, _PAIRS))
 ZOOKEEPER = Record(ZooKeeper, {"controller_id": PLAIN, "offsets": _OFFSETS})
 _ENTITY = Form(lambda entity: list(map(list, entity)), lambda plain, shift_ms: tuple(map(tuple, plain)))
-NODES = Record(NodeControl, {"silent": ordered()}, apart=("_cluster",))
-THROTTLE = Record(ReplicationThrottle, {"free_at_ms": mapped(TUPLE, MOMENT)}, apart=("_cluster",))
-REPLICA_CONTROL = Record(ReplicaControl, {"reassignments_held": PLAIN, "throttle": Within(THROTTLE)}, apart=("_cluster",))
+NODES = Record(Brokers, {"silent": ordered()}, apart=("_zookeeper",))
+THROTTLE = Record(ReplicationThrottle, {"free_at_ms": mapped(TUPLE, MOMENT)}, apart=("_timers", "_brokers"))
+_PARTS = ("_timers", "_config", "_topics", "_brokers", "_metadata_log", "_coordinator_moves")
+REPLICA_CONTROL = Record(
+    ReplicaControl,
+    {"reassignments_held": PLAIN, "throttle": Within(THROTTLE)},
+    apart=(*_PARTS, "_write_missing_markers", "_wake"),
+)
+TOPICS = Record(
+    Topics,
+    {"version": PLAIN, "first_leader_epoch": PLAIN, "newest_leader_epoch": PLAIN},
+    apart=(
+        *("_config", "_random", "_nodes", "_blocks", "_memory", "_count_records", "by_id", "_by_metric_name"),
+        *("on_addition", "on_leader_change"),
+    ),
+)
 QUOTAS = Record(ClientQuotas, {"_quotas": mapped(_ENTITY, _PAIRS)}, apart=("on_change",))
+
+_OF_TOPICS = {"topics_version": "version", "first_leader_epoch": "first_leader_epoch", "newest_leader_epoch": "newest_leader_epoch"}
+"""The state of the topics as a whole, which is written with that of the cluster, by its name there."""
 
 # Classes that are written separately, or that have no state.
 AUTHORIZER = Record(Authorizer, {}, apart=("super_users", "_if_no_acl_found", "_acls", "_longest_prefix", "_patterns"))
-TOPIC_NAMES = Record(TopicNames, {}, apart=("_by_metric_name",))
-COORDINATOR_LOG = Record(CoordinatorLog, {}, apart=("_topics", "_timers", "_wake", "_hash"))
+NODE_CONTROL = Record(NodeControl, {}, apart=(*_PARTS, "_replica_control", "_new_broker"))
+COORDINATOR_LOG = Record(CoordinatorLog, {}, apart=("_topics", "_timers", "wake", "_hash"))
 LOG_RETENTION = Record(LogRetention, {}, apart=("_topics", "_wake", "_tell", "_timers", "check"))
 LOG_CLEANER = Record(LogCleaner, {}, apart=("_topics", "_timers", "_background", "_tell", "_running", "check"))
 
@@ -68,9 +85,6 @@ CLUSTER = Record(
     ClusterState,
     {
         "cluster_id": PLAIN,
-        "topics_version": PLAIN,
-        "first_leader_epoch": PLAIN,
-        "newest_leader_epoch": PLAIN,
         "metadata_log": Within(METADATA_LOG),
         "producer_ids": Within(PRODUCER_IDS),
         "replica_control": Within(REPLICA_CONTROL),
@@ -86,17 +100,17 @@ CLUSTER = Record(
         *(
             "wake",
             "background",
-            *("on_event", "on_leader_change", "on_topic_deletion"),
+            *("on_event", "on_topic_deletion"),
             "config",
             "log_memory",
             "blocks",
             "users",
             "check_tls",
             "release",
+            "serves",
             "zookeeper",
             "shortcut_allowed",
             "topics_by_id",
-            "_names",
             "regexes",
         ),
         *("share_states", "coordinator_log", "log_retention", "log_cleaner", "transaction_log", "coordinator_moves"),
@@ -110,7 +124,7 @@ LOG_DIRS = Record(
         "moves": mapped(TUPLE, named(Move, began_ms=MOMENT, counted_ms=MOMENT)),
         "chosen": mapped(TUPLE, PLAIN),
     },
-    apart=("_broker",),
+    apart=("_node_id", "_config", "_topics", "_timers"),
 )
 BROKER = Record(
     Broker,
@@ -142,8 +156,8 @@ def write_cluster(cluster: ClusterState) -> State:
         "as_version": None if cluster.release is None else cluster.release.name,
         "random": _random_state(cluster.random),
         "nodes": [_write_node(broker) for broker in cluster.brokers.values()],
-        "silent": NODES.write(cluster.nodes),
-        "cluster": CLUSTER.write(cluster),
+        "silent": NODES.write(cluster.brokers),
+        "cluster": CLUSTER.write(cluster) | {name: getattr(cluster.topics, own) for name, own in _OF_TOPICS.items()},
         "zookeeper": None if cluster.zookeeper is None else ZOOKEEPER.write(cluster.zookeeper),
         "coordinators": write_coordinators(cluster),
         "topics": [TOPIC.write(topic) for topic in cluster.topics.values()],
@@ -235,10 +249,11 @@ def read_cluster(state: State, config: ClusterConfig, turns: Turns[Any], random:
     users, acls = config.users if state["accounts"] is None else {}, config.acls if state["acls"] is None else ()
     cluster = ClusterState(replace(config, cluster_id=state["cluster"]["cluster_id"], users=users, acls=acls), turns, random, memory)
     _fill_nodes(cluster, state["nodes"], shift_ms)
-    NODES.fill(cluster.nodes, state["silent"], shift_ms)  # before the topics, which refer to it
+    NODES.fill(cluster.brokers, state["silent"], shift_ms)  # before the topics, which refer to it
     for written in state["topics"]:
-        cluster.add_topic(read_topic(written, cluster.config, cluster.log_memory, cluster.blocks, cluster.nodes.silent, shift_ms))
-    CLUSTER.fill(cluster, state["cluster"], shift_ms)
+        cluster.topics.add(read_topic(written, cluster.topics, cluster.config, shift_ms))
+    TOPICS.fill(cluster.topics, {own: state["cluster"][name] for name, own in _OF_TOPICS.items()}, shift_ms)
+    CLUSTER.fill(cluster, {name: plain for name, plain in state["cluster"].items() if name not in _OF_TOPICS}, shift_ms)
     cluster.features.limit()
     if (zookeeper := state["zookeeper"]) is not None and cluster.zookeeper is not None:
         ZOOKEEPER.fill(cluster.zookeeper, zookeeper, shift_ms)

@@ -37,11 +37,12 @@ def restore_cluster(
 
 
 def _continue_from(former: ClusterState, cluster: ClusterState) -> None:
-    cluster.begin_leader_epoch(1 + max(former.newest_leader_epoch, cluster.newest_leader_epoch))
+    cluster.topics.begin_leader_epoch(1 + max(former.topics.newest_leader_epoch, cluster.topics.newest_leader_epoch))
+    cluster.coordinator_moves.forget_epochs()
     cluster.producer_ids.continue_from(former.producer_ids)
     cluster.metadata_log.continue_from(former.metadata_log)
-    for partition in cluster.partitions():
-        present = former.find_partition(partition.topic.name, partition.index)
+    for partition in cluster.topics.partitions():
+        present = former.topics.find_partition(partition.topic.name, partition.index)
         partition.producers.forget_if_changed(None if present is None else present.producers)
     if (groups := vars(former).get("groups")) is not None:
         from .groups import unchanged_groups

@@ -11,8 +11,9 @@ from ..topics.partition import Partition
 from .forms import Plain, Record
 
 # Written by the functions below, because a partition is written as its topic and index.
-COORDINATOR_MOVES = Record(CoordinatorMoves, {}, apart=("_cluster", "_epochs", "_untreated", "failed"))
-TRANSACTION_LOG = Record(TransactionLog, {}, apart=("_cluster", "uncommitted"))
+_PARTS = ("_topics", "_coordinator_log", "_groups")
+COORDINATOR_MOVES = Record(CoordinatorMoves, {}, apart=(*_PARTS, "_brokers", "_background", "_epochs", "_untreated", "failed"))
+TRANSACTION_LOG = Record(TransactionLog, {}, apart=(*_PARTS, "_timers", "_features", "_producer_ids", "_wake", "uncommitted"))
 
 
 def write_coordinators(cluster: ClusterState) -> Plain:

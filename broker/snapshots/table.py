@@ -37,7 +37,7 @@ class Snapshots:
     def take(self, cluster: ClusterState, faults: tuple[Fault, ...] = ()) -> Snapshot:
         """Keeps the present state of a cluster, and its faults."""
         self._last_id += 1
-        log_bytes = sum(partition.log.size for partition in cluster.partitions())
+        log_bytes = sum(partition.log.size for partition in cluster.topics.partitions())
         snapshot = Snapshot(self._last_id, cluster.timers.now_ms, len(cluster.topics), log_bytes)
         self._taken[snapshot.id] = snapshot, write_cluster(cluster), faults
         return snapshot

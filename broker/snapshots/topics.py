@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 
-from ...storage.blocks import Blocks
-from ...storage.memory import LogMemory
 from ..settings.values import BrokerConfig, TopicConfig
-from ..topics.partition import Partition, ThrottledCopy
+from ..topics.partition import Partition, ThrottledCopy, Topic
 from ..topics.replication import Hold
-from ..topics.topic import Topic
+from ..topics.topics import Topics
 from .forms import MOMENT, PLAIN, Form, Plain, Record, Within, listed, mapped, named, optional
 from .logs import LOG, PRODUCERS, UNTIMED_APPENDS, VIRTUAL_SEGMENTS
 
@@ -50,19 +48,9 @@ TOPIC = Record(
 )
 
 
-def read_topic(
-    plain: Mapping[str, Plain],
-    config: BrokerConfig,
-    memory: LogMemory | None,
-    blocks: Blocks,
-    silent_nodes: Collection[int],
-    shift_ms: int,
-) -> Topic:
-    """Returns the topic with a state that `TOPIC` wrote. `config` contains the settings that the topic inherits.
-
-    `silent_nodes` is a live view of the nodes that do not fetch.
-    """
-    topic = Topic(plain["name"], plain["id"], TopicConfig(config, OVERRIDES.read(plain["config"], shift_ms)), memory, blocks, silent_nodes)
+def read_topic(plain: Mapping[str, Plain], topics: Topics, config: BrokerConfig, shift_ms: int) -> Topic:
+    """Returns a new topic with a state that `TOPIC` wrote. `config` contains the settings that the topic inherits."""
+    topic = topics.new(plain["name"], plain["id"], TopicConfig(config, OVERRIDES.read(plain["config"], shift_ms)))
     for index, written in enumerate(plain["partitions"]):
         partition = Partition(topic, index, (), ())
         PARTITION.fill(partition, written, shift_ms)

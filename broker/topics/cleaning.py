@@ -28,10 +28,9 @@ from ..scheduling.timers import Check, Timers
 from ..scheduling.waiting import NEXT_TURN, Background, Wait
 from ..settings.values import BrokerConfig
 from .names import INTERNAL_TOPICS
-from .partition import Partition
+from .partition import Partition, Topic
 from .removed_records import Tell, tell_compacted
 from .retention import segment_bytes
-from .topic import Topic
 
 if TYPE_CHECKING:
     from ...protocol.batches.records import Buffer

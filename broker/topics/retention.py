@@ -14,9 +14,8 @@ from ...storage.retention import Retention, deletable_before, next_deletion_ms
 from ...storage.virtual_segments import VirtualSegments
 from ..scheduling.timers import Check, Timers
 from ..settings.values import BrokerConfig, TopicConfig
-from .partition import Partition
+from .partition import Partition, Topic
 from .removed_records import Removed, Tell, tell_removed
-from .topic import Topic
 
 log = logging.getLogger("kafka.log.LogManager")
 

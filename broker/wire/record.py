@@ -19,7 +19,7 @@ from .recording import Flight, Kept, Latest, Peer, Run, Told, count_of
 from .redaction import redact_request, redact_response
 
 if TYPE_CHECKING:
-    from ..topics.topic import Topic
+    from ..topics.partition import Topic
 
 OVERHEAD_BYTES = 200
 """The bytes that an entry counts in addition to its frames."""

@@ -29,7 +29,7 @@ from odradek.broker.security.startup import Security
 from odradek.broker.settings.cluster_config import DEFAULT_LIMITS, RecordLimits, cluster_of
 from odradek.broker.snapshots.cluster import State, nodes_of, read_cluster
 from odradek.broker.snapshots.continuation import restore_cluster
-from odradek.broker.topics.topic import Topic
+from odradek.broker.topics.partition import Topic
 from odradek.protocol.batches.record_builder import build_batch
 from odradek.protocol.batches.records import Record
 from odradek.protocol.frame import decode_response, encode_request
@@ -82,7 +82,7 @@ class World:
         self.timers = Timers(START_MS)
         self.turns = Turns[Parked](self.timers, lambda: self.seconds)
         properties = security.settings(listeners | dict(settings or {}), settings or {})
-        config = security.applied_to(cluster_of([properties], nodes=nodes, as_version=as_version))
+        config = security.apply_to(cluster_of([properties], nodes=nodes, as_version=as_version))
         self.config = replace(config, max_memory_bytes=max_memory_bytes, record=record)
         self.cluster = ClusterState(self.config, self.turns, Random(1))
         self.seconds = 0.0

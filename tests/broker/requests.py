@@ -192,7 +192,7 @@ def populate(world: World, count: int) -> None:
         if name in cluster.topics and len(cluster.topics[name].partitions) != partitions:
             cluster.delete_topic(cluster.topics[name])
         if name not in cluster.topics:
-            cluster.create_topic(name, assignments=[nodes[:1]] * partitions)
+            cluster.topics.create(name, assignments=[nodes[:1]] * partitions)
         if cluster.groups.get(name) is None:
             cluster.groups.offsets.commit(name, {(name, 0): CommittedOffset(1, -1, "", 0)})
         if cluster.transactions.get(name) is None:

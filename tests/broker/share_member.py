@@ -26,7 +26,7 @@ def share_world(nodes: int = 1, partitions: int = 1, **settings: str) -> World:
     """Returns a cluster with the topic `t`, whose partitions the group `g` reads from the beginning."""
     few = {"share.coordinator.state.topic.num.partitions": "1", "offsets.topic.num.partitions": "1", "log.retention.ms": "-1"}
     world = World(nodes, few | {name.replace("_", "."): value for name, value in settings.items()})
-    topic = world.cluster.create_topic("t", partitions, nodes)
+    topic = world.cluster.topics.create("t", partitions, nodes)
     for index in range(partitions):
         world.cluster.share_states.initialize("g", topic.id, index, 0, 1)
     return world

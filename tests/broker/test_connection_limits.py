@@ -21,7 +21,7 @@ IDLE = {"connections.max.idle.ms": "1000"}
 
 def world_of(settings: dict[str, str]) -> World:
     world = World(nodes=1, settings=settings)
-    world.cluster.create_topic("t", 1)
+    world.cluster.topics.create("t", 1)
     return world
 
 
@@ -130,7 +130,7 @@ def test_produce_acks_0_too_large_closes_the_connection() -> None:
 
 def test_produce_limit_of_topic_overrides_the_broker() -> None:
     world = world_of({"message.max.bytes": "100"})
-    world.cluster.create_topic("large", 1, configs={"max.message.bytes": "1000"})
+    world.cluster.topics.create("large", 1, configs={"max.message.bytes": "1000"})
     codes = [
         world.client().call(PRODUCE, 9, produce_request(topic, a_batch(bytes(200)))).responses[0].partition_responses[0].error_code
         for topic in ("t", "large")

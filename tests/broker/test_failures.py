@@ -38,7 +38,7 @@ def fail(*_: object) -> NoReturn:
 @pytest.fixture
 def world() -> World:
     world = World(nodes=1, settings={"queued.max.request.bytes": str(REQUEST_MEMORY)})
-    world.cluster.create_topic("t", 1)
+    world.cluster.topics.create("t", 1)
     return world
 
 
@@ -105,7 +105,7 @@ def test_fetch_listing_a_partition_twice_waits(world: World) -> None:
     wait_for_records(reader, 0, 0)
     assert reader.receive() is not None  # the fetch had records
     timers = len(world.timers)
-    world.cluster.create_topic("u", 1)
+    world.cluster.topics.create("u", 1)
     wait_for_records(reader, 0, 0, topic="u")
     world.advance(500)
     assert reader.receive() is not None

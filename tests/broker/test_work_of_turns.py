@@ -59,7 +59,7 @@ CASES = [
 def world() -> World:
     world = World(1, SETTINGS, stepwise=True)
     for name in ("__consumer_offsets", "__transaction_state"):
-        world.cluster.ensure_internal(name)
+        world.cluster.topics.ensure_internal(name)
     return world
 
 

@@ -119,10 +119,10 @@ class EmulatedCluster:
         self.world.advance(milliseconds)
 
     def stop(self, node: int) -> None:
-        self.world.cluster.stop_node(node)
+        self.world.cluster.nodes.stop(node)
 
     def start(self, node: int) -> None:
-        self.world.cluster.start_node(node)
+        self.world.cluster.nodes.start(node)
 
     def kill(self, node: int) -> None:
         self.world.cluster.nodes.stop(node, graceful=False)

@@ -142,7 +142,7 @@ class Player:
     def __init__(self, setting: Setting, logged_errors: LoggedErrors, *, memory: bool = False, timed: bool = True) -> None:
         self.world = World(nodes=setting.nodes, settings=setting.settings)
         for topic in TOPICS[:3]:
-            self.world.cluster.create_topic(topic, PARTITIONS, min(2, setting.nodes))
+            self.world.cluster.topics.create(topic, PARTITIONS, min(2, setting.nodes))
         self.logged_errors = logged_errors
         self.running = set(range(1, setting.nodes + 1))
         self.slowest_ms = 0.0
@@ -174,7 +174,7 @@ class Player:
                     self._stop(node_id)
                 case StartNode(node_id):
                     self.running.add(node_id)
-                    self.world.cluster.start_node(node_id)
+                    self.world.cluster.nodes.start(node_id)
                     self.world.advance(0)
                 case Disconnect(index):
                     self.clients[index].connection.lost("the client has disconnected")
@@ -232,7 +232,7 @@ class Player:
         for client in self.clients:
             if client.connection.broker.node_id == node_id:
                 client.connection.lost("the node is stopped")
-        self.world.cluster.stop_node(node_id)
+        self.world.cluster.nodes.stop(node_id)
         self.world.advance(0)
 
     def _restore(self) -> None:

@@ -14,7 +14,7 @@ from ....protocol.errors import ErrorCode, KafkaError
 from ....protocol.schema import ProtocolError
 from ....protocol.stored import consumer_protocol
 from ....protocol.stored.consumer_protocol import ConsumerProtocolAssignment, ConsumerProtocolSubscription, TopicPartitions
-from ...topics.topic import Topic
+from ...topics.partition import Topic
 from ..classic.messages import CONSUMER_PROTOCOL_TYPE, Join, JoinResult, Leave, Protocol, Sync, SyncResult
 from .assignors import Slot, by_topic
 from .group import ConsumerGroup

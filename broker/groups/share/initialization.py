@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
 
-from ...topics.topic import Topic
+from ...topics.partition import Topic
 
 NO_INDEXES: frozenset[int] = frozenset()
 

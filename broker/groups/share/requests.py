@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from ....protocol.errors import ErrorCode, KafkaError
 from ...scheduling.savepoint import reverted_on_failure
-from ...topics.topic import Topic
+from ...topics.partition import Topic
 from .. import log
 from ..cluster_view import UNINITIALIZED_START_OFFSET
 from ..table import GroupTable

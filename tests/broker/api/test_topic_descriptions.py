@@ -34,14 +34,14 @@ Step = tuple[int, int, int]
 
 
 def a_partition(world: World, number: int) -> Partition | None:
-    partitions = list(world.cluster.partitions())
+    partitions = list(world.cluster.topics.partitions())
     return partitions[number % len(partitions)] if partitions else None
 
 
 def create(world: World, first: int, second: int) -> None:
     name = NAMES[first % len(NAMES)]
-    if name not in world.cluster.topics and not world.cluster.ensure_internal(name):
-        world.cluster.create_topic(name, second % 5 + 1)
+    if name not in world.cluster.topics and not world.cluster.topics.ensure_internal(name):
+        world.cluster.topics.create(name, second % 5 + 1)
 
 
 def delete(world: World, first: int, second: int) -> None:
@@ -50,16 +50,17 @@ def delete(world: World, first: int, second: int) -> None:
 
 
 def add_partitions(world: World, first: int, second: int) -> None:
-    if topic := world.cluster.topics.get(NAMES[first % len(NAMES)]):
-        world.cluster.add_partitions(topic, world.cluster.place_partitions(topic, len(topic.partitions) + second % 3 + 1, None))
+    topics = world.cluster.topics
+    if topic := topics.get(NAMES[first % len(NAMES)]):
+        topics.add_partitions(topic, topics.place_partitions(topic, len(topic.partitions) + second % 3 + 1, None))
 
 
 def stop_or_start(world: World, first: int, second: int) -> None:
     node_id = first % NODES + 1
     if world.cluster.brokers[node_id].running:
-        world.cluster.stop_node(node_id)
+        world.cluster.nodes.stop(node_id)
     else:
-        world.cluster.start_node(node_id)
+        world.cluster.nodes.start(node_id)
 
 
 def unregister(world: World, first: int, second: int) -> None:
@@ -145,14 +146,14 @@ def test_partition_begins_with_error_code_and_index(version: int) -> None:
 def test_states_beyond_the_limit_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(topic_descriptions, "KNOWN_STATES", 2)
     world = World(NODES, SETTINGS)
-    topic = world.cluster.create_topic("t", 12)
+    topic = world.cluster.topics.create("t", 12)
     (described,) = world.client().call(METADATA, 12, MetadataRequest(topics=None)).topics
     assert [partition.replica_nodes for partition in described.partitions] == [partition.replicas for partition in topic.partitions]
 
 
 def test_descriptions_for_many_versions_are_limited() -> None:
     world = World()
-    topic = world.cluster.create_topic("t", 2)
+    topic = world.cluster.topics.create("t", 2)
     for version in VERSIONS:
         ask(world, version)
     described_versions = [cast(Key, key)[0] for key in topic.descriptions]
@@ -162,7 +163,7 @@ def test_descriptions_for_many_versions_are_limited() -> None:
 def test_description_overtaken_by_a_change_is_not_kept() -> None:
     """The first slice of the topic is described before the change."""
     world = World()
-    topic = world.cluster.create_topic("t", 1000)
+    topic = world.cluster.topics.create("t", 1000)
     describer = TopicDescriber(12, frozenset({1, 2}), frozenset())
     slices = describer.describe(topic, OPERATIONS_NOT_REQUESTED)
     next(slices)
@@ -173,7 +174,7 @@ def test_description_overtaken_by_a_change_is_not_kept() -> None:
 
 def test_kept_description_is_shared_by_responses() -> None:
     world = World()
-    topic = world.cluster.create_topic("t", 2000)
+    topic = world.cluster.topics.create("t", 2000)
     ask(world, 12)
     (kept,) = topic.descriptions.values()
     client = world.client()
@@ -195,7 +196,7 @@ def topics_of(world: World, host: str, *names: str, **options: Any) -> list[Any]
 
 def test_topic_is_described_only_to_clients_with_permission(monkeypatch: pytest.MonkeyPatch) -> None:
     world = World(1, ACLS)
-    world.cluster.create_topic("t", 1)
+    world.cluster.topics.create("t", 1)
     authorizer = world.cluster.authorizer
     assert authorizer is not None
 
@@ -223,7 +224,7 @@ def test_leader_without_the_clients_listener_is_not_returned() -> None:
         "inter.broker.listener.name": "IN",
     }
     world = World(settings=listeners)
-    world.cluster.create_topic("t", assignments=[[2]])
+    world.cluster.topics.create("t", assignments=[[2]])
     del world.cluster.brokers[2].listeners["OUT"]
     found: dict[str, Any] = {}
     for listener in ("IN", "OUT", "IN", "OUT"):

@@ -23,7 +23,7 @@ MIB = 1 << 20
 
 
 def rules(**configs: str) -> AppendRules:
-    topic = World(nodes=1).cluster.create_topic("t", 1, configs={name.replace("_", "."): value for name, value in configs.items()})
+    topic = World(nodes=1).cluster.topics.create("t", 1, configs={name.replace("_", "."): value for name, value in configs.items()})
     return AppendRules.of(topic.config)
 
 
@@ -62,7 +62,7 @@ def test_compression_levels_take_effect(codec: str) -> None:
     header, sizes = read_header(batch), []
     for level in ("1", "9"):
         configs = {"compression.type": codec, f"compression.{codec}.level": level}
-        topic = World(nodes=1).cluster.create_topic("t", 1, configs=configs)
+        topic = World(nodes=1).cluster.topics.create("t", 1, configs=configs)
         rebuilt = validate_records(batch, header, AppendRules.of(topic.config), START_MS)[0]
         assert [record.value for record in RecordBatch(rebuilt).records()] == values
         sizes.append(len(rebuilt))
@@ -77,7 +77,7 @@ def test_recompressed_batch_above_the_limit_is_refused() -> None:
 
 def test_changed_config_takes_effect_at_once() -> None:
     world = World(nodes=1)
-    topic = world.cluster.create_topic("t", 1)
+    topic = world.cluster.topics.create("t", 1)
     for policy, code in (("delete", 0), ("compact", ErrorCode.INVALID_RECORD), ("delete", 0)):
         topic.config.alter({"cleanup.policy": policy})
         response = world.client().call(PRODUCE, 9, produce_request("t", a_batch(b"x")))
@@ -87,7 +87,7 @@ def test_changed_config_takes_effect_at_once() -> None:
 def test_batch_refused_by_its_sequence_is_unchanged() -> None:
     """The shortcut and then the decoded request are tried. Neither finds a valid timestamp."""
     world = World(nodes=1)
-    world.cluster.create_topic("t", 1, configs={"message.timestamp.type": "LogAppendTime"})
+    world.cluster.topics.create("t", 1, configs={"message.timestamp.type": "LogAppendTime"})
     client = world.client()
     codes = []
     for sequence in (0, 1, 5, 2):
@@ -98,7 +98,7 @@ def test_batch_refused_by_its_sequence_is_unchanged() -> None:
 
 def test_refused_request_with_acks_0_closes_the_connection() -> None:
     world = World(nodes=1)
-    world.cluster.create_topic("t", 1)
+    world.cluster.topics.create("t", 1)
     client = world.client()
     client.send(PRODUCE, 9, produce_request("t", a_batch(b"x", is_transactional=True), acks=0))
     assert client.closed == "Produce with acks=0 failed with TRANSACTIONAL_ID_AUTHORIZATION_FAILED"
@@ -112,7 +112,7 @@ def test_records_before_1970_are_not_recompressed() -> None:
 
 def test_transactional_batch_without_id_is_refused() -> None:
     world = World(nodes=1)
-    world.cluster.create_topic("t", 1)
+    world.cluster.topics.create("t", 1)
     client, codes = world.client(), []
     for transactional in (False, False, True, False):
         request = produce_request("t", a_batch(b"x", is_transactional=transactional))

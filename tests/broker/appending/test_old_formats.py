@@ -19,7 +19,7 @@ RECORDS = [Record(number, START_MS + number, b"k", value, []) for number, value 
 
 def world(as_version: str = "2.8", **configs: str) -> World:
     world = World(as_version=as_version)
-    world.cluster.create_topic("t", 1, 1, configs={name.replace("_", "."): text for name, text in configs.items()})
+    world.cluster.topics.create("t", 1, 1, configs={name.replace("_", "."): text for name, text in configs.items()})
     return world
 
 

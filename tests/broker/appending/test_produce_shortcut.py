@@ -37,7 +37,7 @@ def shapes_of(client: Client) -> ProduceShortcut:
 @pytest.fixture
 def world() -> World:
     world = World(nodes=1)
-    world.cluster.create_topic("t", 3)
+    world.cluster.topics.create("t", 3)
     return world
 
 
@@ -206,12 +206,12 @@ def test_numbers_out_of_the_ordinary_need_the_general_path(batch: bytes, world: 
 
 
 def test_each_partition_and_topic_has_a_target(world: World, served: list[str]) -> None:
-    world.cluster.create_topic("u", 1)
+    world.cluster.topics.create("u", 1)
     client = world.client()
     places: list[dict[str, Any]] = [{"partition": 0}, {"partition": 1}, {"topic": "u"}, {"acks": 1}]
     ways = [[way_of(client, world, served, a_batch(b"x"), **place) for place in places] for _ in range(3)]
     assert ways == [["decoded"] * 4, ["target"] * 4, ["shape"] * 4]
-    assert [partition.log.end_offset for partition in world.cluster.partitions()] == [6, 3, 0, 3]
+    assert [partition.log.end_offset for partition in world.cluster.topics.partitions()] == [6, 3, 0, 3]
 
 
 def test_requests_are_decoded_while_the_shortcut_is_off(world: World, served: list[str]) -> None:
@@ -228,14 +228,14 @@ def test_requests_are_decoded_while_the_shortcut_is_off(world: World, served: li
 def test_shortcut_is_not_allowed_with_an_authorizer() -> None:
     name = "org.apache.kafka.metadata.authorizer.StandardAuthorizer"
     world = World(nodes=1, settings={"authorizer.class.name": name, "super.users": "User:ANONYMOUS"})
-    world.cluster.create_topic("t", 1)
+    world.cluster.topics.create("t", 1)
     client = world.client()
     client.feed(frame(world, 9, a_batch(b"x")))
     assert client.connection._shortcut is None
 
 
 def test_internal_topics_get_no_target(world: World) -> None:
-    world.cluster.ensure_internal("__consumer_offsets")
+    world.cluster.topics.ensure_internal("__consumer_offsets")
     client = world.client()
     client.call(PRODUCE, 9, produce_request("__consumer_offsets", a_batch(b"a")), client_id="__admin_client")
     assert client.connection._shortcut is None
@@ -263,7 +263,7 @@ def test_changed_settings_of_the_topic_apply_at_once(world: World, served: list[
 
 def test_full_memory_refuses_requests_of_a_known_shape() -> None:
     world = World(nodes=1, max_memory_bytes=500)
-    world.cluster.create_topic("t", 1)
+    world.cluster.topics.create("t", 1)
     client = world.client()
     answers = [client.call(PRODUCE, 9, produce_request("t", a_batch(b"x" * 30))) for _ in range(6)]
     codes = [answer.responses[0].partition_responses[0].error_code for answer in answers]
@@ -387,18 +387,18 @@ def step_frame(world: World, version: int, step: str, value: Any, number: int) -
 def change(world: World, step: str, value: Any) -> None:
     topic = world.cluster.topics.get("t")
     if step in ("stop", "start"):
-        (world.cluster.stop_node if step == "stop" else world.cluster.start_node)(value)
+        (world.cluster.nodes.stop if step == "stop" else world.cluster.nodes.start)(value)
     elif step == "delete" and topic:
         world.cluster.delete_topic(topic)
     elif step == "create" and not topic:
-        world.cluster.create_topic("t", 2, assignments=[[1, 2], [1, 2]])
+        world.cluster.topics.create("t", 2, assignments=[[1, 2], [1, 2]])
     elif step == "config" and topic:
         world.cluster.alter_topic(topic, value)
 
 
 def run(steps: list[tuple[str, Any]], version: int, *, short: bool) -> list[bytes]:
     world = World(settings={"min.insync.replicas": "2"})
-    world.cluster.create_topic("t", 2, assignments=[[1, 2], [1, 2]])
+    world.cluster.topics.create("t", 2, assignments=[[1, 2], [1, 2]])
     world.cluster.shortcut_allowed = short
     client, seen = world.client(), []
     for number, (step, value) in enumerate([("usual", batch) for batch in [USUAL] * 2 + [USUAL_KEYED] * 2 + [SEVERAL] * 3] + steps):
@@ -409,7 +409,7 @@ def run(steps: list[tuple[str, Any]], version: int, *, short: bool) -> list[byte
         client.feed(data)
         seen.append(bytes(client.sent) + str(client.closed).encode())
         client.sent.clear()
-    for partition in world.cluster.partitions():
+    for partition in world.cluster.topics.partitions():
         seen += [bytes(view) for view in partition.log.batches(0, partition.log.end_offset)]
         seen += [repr([(key, state.next_sequence) for key, state in partition.producers]).encode()]
     return seen

@@ -13,7 +13,7 @@ from tests.broker.harness import Client, World, a_batch
 @pytest.fixture
 def world() -> World:
     world = World(nodes=1)
-    world.cluster.create_topic("t", 1)
+    world.cluster.topics.create("t", 1)
     return world
 
 

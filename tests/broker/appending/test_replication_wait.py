@@ -17,7 +17,7 @@ LAG_MS, TIMEOUT_MS = 30_000, 60_000
 def a_world(*replicas: int, settings: dict[str, str] | None = None, **configs: str) -> tuple[World, Partition]:
     world = World(nodes=3, settings=settings)
     chosen = {name.replace("_", "."): value for name, value in configs.items()}
-    return world, world.cluster.create_topic("t", assignments=[replicas], configs=chosen).partitions[0]
+    return world, world.cluster.topics.create("t", assignments=[replicas], configs=chosen).partitions[0]
 
 
 def send(world: World, *, timeout_ms: int = TIMEOUT_MS, version: int = 9, **batch: Any) -> Client:
@@ -149,7 +149,7 @@ def test_produce_with_a_learnt_shortcut_waits_as_well() -> None:
 
 def test_produce_to_two_partitions_waits_for_the_slower_one() -> None:
     world = World(nodes=2)
-    first, second = world.cluster.create_topic("t", assignments=[[1, 2], [1, 2]]).partitions
+    first, second = world.cluster.topics.create("t", assignments=[[1, 2], [1, 2]]).partitions
     world.cluster.replica_control.lag(first, 2, 0)
     data = [PartitionProduceData(index=index, records=a_batch(b"v")) for index in range(2)]
     client = world.client(1)

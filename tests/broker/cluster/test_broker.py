@@ -14,7 +14,7 @@ def test_broker_takes_its_limits_from_settings() -> None:
 def test_broker_coordinates_groups_of_led_partitions() -> None:
     cluster = World(nodes=2).cluster
     assert not cluster.brokers[1].is_coordinator("g"), "there is no internal topic yet"
-    cluster.ensure_internal("__consumer_offsets")
+    cluster.topics.ensure_internal("__consumer_offsets")
     assert sum(broker.is_coordinator("g") for broker in cluster.brokers.values()) == 1
 
 

@@ -38,12 +38,12 @@ def test_group_without_coordinator_keeps_its_members() -> None:
     scene = Scene()
     scene.stable()
     for node in (HERE, ELSEWHERE):
-        scene.world.cluster.stop_node(node)
+        scene.world.cluster.nodes.stop(node)
     scene.world.advance(1_000_000)
     group = scene.world.cluster.groups.get(scene.group)
     assert isinstance(group, ClassicGroup)
     assert len(group.members) == 1
-    scene.world.cluster.start_node(ELSEWHERE)
+    scene.world.cluster.nodes.start(ELSEWHERE)
     scene.world.end_turn()
     scene.world.advance(9_999)
     assert len(group.members) == 1
@@ -58,7 +58,7 @@ def test_coordinator_moved_refuses_waiting_members() -> None:
     second = scene.world.client(HERE)
     second.send(JOIN_GROUP, 3, join_request(scene.group))
     assert second.receive() is None
-    partition = scene.world.cluster.coordinator(scene.group, "__consumer_offsets")
+    partition = scene.world.cluster.coordinator_log.partition(scene.group, "__consumer_offsets")
     assert partition is not None
     scene.world.cluster.replica_control.move_leader(partition, ELSEWHERE)
     scene.world.advance(0)
@@ -76,7 +76,7 @@ def test_coordinator_moved_refuses_waiting_sync() -> None:
     follower, joined = next((each, answer) for each in (first, second) if not (answer := each.receive()).members)
     follower.send(SYNC_GROUP, 3, SyncGroupRequest(group_id=scene.group, generation_id=1, member_id=joined.member_id, assignments=[]))
     assert follower.receive() is None
-    partition = scene.world.cluster.coordinator(scene.group, "__consumer_offsets")
+    partition = scene.world.cluster.coordinator_log.partition(scene.group, "__consumer_offsets")
     assert partition is not None
     scene.world.cluster.replica_control.move_leader(partition, ELSEWHERE)
     scene.world.advance(0)
@@ -85,7 +85,7 @@ def test_coordinator_moved_refuses_waiting_sync() -> None:
 
 def test_consumer_group_keeps_members_of_a_failed_coordinator() -> None:
     scene = Scene()
-    scene.world.cluster.create_topic("t", 1)
+    scene.world.cluster.topics.create("t", 1)
     heartbeat = ConsumerGroupHeartbeatRequest(
         group_id=scene.group, member_id="m", member_epoch=0, rebalance_timeout_ms=1000, subscribed_topic_names=["t"], topic_partitions=[]
     )

@@ -29,8 +29,8 @@ from tests.broker.harness import Client, World, produce
 @pytest.fixture
 def world() -> World:
     world = World(nodes=1)
-    world.cluster.create_topic("a", 3)
-    world.cluster.create_topic("b", 1)
+    world.cluster.topics.create("a", 3)
+    world.cluster.topics.create("b", 1)
     return world
 
 
@@ -210,7 +210,7 @@ def test_quiet_partition_is_read_again_when_it_changes(world: World, change: str
             world.cluster.delete_topic(topic)
             expected = ("a", 0, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
             if change == "anew":
-                world.cluster.create_topic("a", 1)
+                world.cluster.topics.create("a", 1)
                 expected = ("a", 0, ErrorCode.OFFSET_OUT_OF_RANGE)
     assert told(client.call(FETCH, 11, ask(session, 3))) == [expected]
 
@@ -226,7 +226,7 @@ def test_quiet_partition_wakes_the_waiting_fetch(world: World) -> None:
 
 def test_rack_aware_session_reads_quiet_partitions() -> None:
     world = World(settings={"replica.selector.class": "org.apache.kafka.common.replica.RackAwareReplicaSelector"})
-    world.cluster.create_topic("t", 1, 2)
+    world.cluster.topics.create("t", 1, 2)
     leader = world.cluster.topics["t"].partitions[0].leader
     client = world.client(leader)
     session = opened(client, ("t", 0, 0))
@@ -249,23 +249,23 @@ def test_topic_ids_of_deleted_and_unknown_topics_get_errors(world: World) -> Non
     assert codes(1, [stranger]) == [ErrorCode.UNKNOWN_TOPIC_ID]
     world.cluster.delete_topic(world.cluster.topics["b"])
     assert codes(2) == [ErrorCode.UNKNOWN_TOPIC_ID, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION]
-    world.cluster.create_topic("b", 1)
+    world.cluster.topics.create("b", 1)
     assert codes(3) == [ErrorCode.INCONSISTENT_TOPIC_ID, ErrorCode.UNKNOWN_TOPIC_ID]
     assert client.call(FETCH, 13, ask(0, -1, old)).responses[0].partitions[0].error_code == ErrorCode.UNKNOWN_TOPIC_ID
 
 
 def test_stopped_node_has_no_sessions() -> None:
     world = World()
-    world.cluster.create_topic("t", 1)
+    world.cluster.topics.create("t", 1)
     session = opened(world.client(1), ("t", 0, 0))
-    world.cluster.stop_node(1)
-    world.cluster.start_node(1)
+    world.cluster.nodes.stop(1)
+    world.cluster.nodes.start(1)
     assert refused(world.client(1), ask(session, 1))[0] == ErrorCode.FETCH_SESSION_ID_NOT_FOUND
 
 
 def test_fetch_without_a_free_slot_gets_no_session() -> None:
     world = World(nodes=1, settings={"max.incremental.fetch.session.cache.slots": "0"})
-    world.cluster.create_topic("a", 1)
+    world.cluster.topics.create("a", 1)
     response = world.client().call(FETCH, 11, ask(0, 0, wants(("a", 0, 0))))
     assert (told(response), response.session_id) == ([("a", 0, 0)], 0)
 
@@ -312,7 +312,7 @@ class SessionMachine(RuleBasedStateMachine):
     def begin(self, topic_ids: bool) -> None:
         self.world = World(nodes=1)
         for name in ("a", "b"):
-            self.world.cluster.create_topic(name, 2)  # partition 2 is unknown
+            self.world.cluster.topics.create(name, 2)  # partition 2 is unknown
         self.topic_ids = topic_ids
         self.client, self.other = self.world.client(), self.world.client()
         self.wanted: dict[tuple[str, int], int] = {("a", 0): 0}

@@ -14,7 +14,7 @@ SETTINGS = {"log.dirs": "/a,/b", "replica.fetch.max.bytes": "100"}
 
 def world_with(settings: dict[str, str] | None = None, partitions: int = 4) -> World:
     world = World(nodes=1, settings={**SETTINGS, **(settings or {})})
-    world.cluster.create_topic("t", assignments=[[1]] * partitions)
+    world.cluster.topics.create("t", assignments=[[1]] * partitions)
     return world
 
 
@@ -101,7 +101,7 @@ def test_directory_that_was_chosen_before_is_used() -> None:
     with pytest.raises(KafkaError) as refused:
         dirs.move("t", 1, "/a")
     assert refused.value.code is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-    world.cluster.add_partitions(world.cluster.topics["t"], [[1], [1]])
+    world.cluster.topics.add_partitions(world.cluster.topics["t"], [[1], [1]])
     assert [dirs_of(world).directory(partition(world, index)) for index in (1, 2)] == ["/a", "/b"]
 
 

@@ -15,7 +15,7 @@ SESSION_MS = 9000
 
 def a_world(*replicas: list[int], nodes: int = 3) -> tuple[World, list[Partition]]:
     world = World(nodes=nodes, settings={"auto.leader.rebalance.enable": "false"})
-    return world, [world.cluster.create_topic(f"t{n}", assignments=[nodes]).partitions[0] for n, nodes in enumerate(replicas)]
+    return world, [world.cluster.topics.create(f"t{n}", assignments=[nodes]).partitions[0] for n, nodes in enumerate(replicas)]
 
 
 def leaders(partitions: list[Partition]) -> list[int]:
@@ -40,9 +40,9 @@ def test_node_that_fails_leads_until_its_session_expires(how: str) -> None:
     world, partitions = a_world([2, 3], [3, 2], [2])
     fail(world, how)
     world.advance(SESSION_MS - 1)
-    assert (leaders(partitions), brokers_in_metadata(world), world.cluster.running) == ([2, 3, 2], [1, 2, 3], [1, 2, 3])
+    assert (leaders(partitions), brokers_in_metadata(world), world.cluster.brokers.running) == ([2, 3, 2], [1, 2, 3], [1, 2, 3])
     world.advance(1)
-    assert (leaders(partitions), brokers_in_metadata(world), world.cluster.running) == ([3, 3, -1], [1, 3], [1, 3])
+    assert (leaders(partitions), brokers_in_metadata(world), world.cluster.brokers.running) == ([3, 3, -1], [1, 3], [1, 3])
     world.cluster.nodes.start(2)
     assert (leaders(partitions), [partition.isr for partition in partitions]) == ([3, 3, 2], [[2, 3], [2, 3], [2]])
     assert brokers_in_metadata(world) == [1, 2, 3]
@@ -65,7 +65,7 @@ def test_node_killed_and_started_at_once_is_fenced_before() -> None:
     world.cluster.nodes.start(2)
     assert (leaders(partitions), partitions[0].leader_epoch, partitions[0].isr) == ([3], 1, [2, 3])
     world.advance(SESSION_MS)
-    assert world.cluster.running == [1, 2, 3]
+    assert world.cluster.brokers.running == [1, 2, 3]
 
 
 def test_node_paused_and_killed_keeps_its_first_deadline() -> None:
@@ -81,9 +81,9 @@ def test_all_nodes_failing_leaves_no_controller() -> None:
     world, _ = a_world([1])
     for node in (1, 2, 3):
         world.cluster.nodes.stop(node, graceful=False)
-    assert world.cluster.controller_id == 1
+    assert world.cluster.brokers.controller_id == 1
     world.advance(SESSION_MS)
-    assert (world.cluster.controller_id, world.cluster.running) == (-1, [])
+    assert (world.cluster.brokers.controller_id, world.cluster.brokers.running) == (-1, [])
 
 
 def test_add_node_takes_part_in_placement_and_settings() -> None:
@@ -92,8 +92,8 @@ def test_add_node_takes_part_in_placement_and_settings() -> None:
     cluster.alter_brokers(None, {"log.retention.ms": "5"})
     cluster.nodes.add(cluster_node(world, 4, "east"))
     added = cluster.brokers[4]
-    assert (added.rack, added.config.integers["log.retention.ms"], cluster.running) == ("east", 5, [1, 2, 3, 4])
-    assert 4 in {node for partition in cluster.create_topic("u", 4, 1).partitions for node in partition.replicas}
+    assert (added.rack, added.config.integers["log.retention.ms"], cluster.brokers.running) == ("east", 5, [1, 2, 3, 4])
+    assert 4 in {node for partition in cluster.topics.create("u", 4, 1).partitions for node in partition.replicas}
     cluster.alter_brokers(None, {"log.retention.ms": "6"})
     assert added.config.integers["log.retention.ms"] == 6
 
@@ -134,7 +134,7 @@ def test_remove_first_node_keeps_the_settings_of_the_cluster() -> None:
     world.cluster.nodes.remove(1)
     world.cluster.alter_brokers(None, {"log.retention.ms": "5"})
     assert world.cluster.config.integers["log.retention.ms"] == world.cluster.brokers[2].config.integers["log.retention.ms"] == 5
-    assert (world.cluster.controller_id, brokers_in_metadata(world, 2)) == (2, [2, 3])
+    assert (world.cluster.brokers.controller_id, brokers_in_metadata(world, 2)) == (2, [2, 3])
 
 
 def test_replica_is_moved_to_the_node_with_fewest() -> None:

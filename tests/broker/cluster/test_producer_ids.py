@@ -12,7 +12,7 @@ def test_generate_returns_increasing_ids() -> None:
 
 def test_producers_idle_too_long_are_expired() -> None:
     world = World(nodes=1, settings={"producer.id.expiration.ms": "1000", "producer.id.expiration.check.interval.ms": "400"})
-    world.cluster.create_topic("t", 1)
+    world.cluster.topics.create("t", 1)
     producers = world.cluster.topics["t"].partitions[0].producers
     producer_id = world.cluster.producer_ids.generate()
     produce(world, "t", b"a", producer_id=producer_id, producer_epoch=0, base_sequence=0)

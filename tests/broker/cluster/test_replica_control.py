@@ -11,15 +11,15 @@ LAG_MS = 30_000
 
 def replicated(*replicas: int, **settings: str) -> tuple[World, Partition]:
     world = World(nodes=3, settings={name.replace("_", "."): value for name, value in settings.items()})
-    return world, world.cluster.create_topic("t", assignments=[replicas]).partitions[0]
+    return world, world.cluster.topics.create("t", assignments=[replicas]).partitions[0]
 
 
 def test_preferred_leader_after_restart_leads_again_later() -> None:
     world = World(nodes=3)
-    topic = world.cluster.create_topic("t", 6)
+    topic = world.cluster.topics.create("t", 6)
     before = [partition.leader for partition in topic.partitions]
-    world.cluster.stop_node(2)
-    world.cluster.start_node(2)
+    world.cluster.nodes.stop(2)
+    world.cluster.nodes.start(2)
     world.advance(299_999)
     assert [partition.leader for partition in topic.partitions] != before
     world.advance(1)
@@ -28,7 +28,7 @@ def test_preferred_leader_after_restart_leads_again_later() -> None:
 
 def test_preferred_leader_of_reassignment_leads_later() -> None:
     world = World()
-    partition = world.cluster.create_topic("t", assignments=[[1, 2]]).partitions[0]
+    partition = world.cluster.topics.create("t", assignments=[[1, 2]]).partitions[0]
     world.cluster.replica_control.reassign(partition, [2, 1])
     world.advance(299_999)
     assert partition.leader == 1
@@ -38,26 +38,26 @@ def test_preferred_leader_of_reassignment_leads_later() -> None:
 
 def test_leader_without_auto_rebalance_stays() -> None:
     world = World(settings={"auto.leader.rebalance.enable": "false"})
-    topic = world.cluster.create_topic("t", 2)
-    world.cluster.stop_node(2)
-    world.cluster.start_node(2)
+    topic = world.cluster.topics.create("t", 2)
+    world.cluster.nodes.stop(2)
+    world.cluster.nodes.start(2)
     world.advance(10**9)
     assert [partition.leader for partition in topic.partitions] == [1, 1]
 
 
 def test_partition_without_in_sync_replica_has_no_leader() -> None:
     world = World()
-    world.cluster.create_topic("t", 1)
+    world.cluster.topics.create("t", 1)
     partition = world.cluster.topics["t"].partitions[0]
     first, second = partition.replicas
     produce(world, "t", b"a")
-    world.cluster.stop_node(first)
+    world.cluster.nodes.stop(first)
     produce(world, "t", b"b")
-    world.cluster.stop_node(second)
+    world.cluster.nodes.stop(second)
     assert (partition.leader, partition.isr, partition.elr) == (-1, [], [second])
-    world.cluster.start_node(first)  # it lacks b
+    world.cluster.nodes.start(first)  # it lacks b
     assert (partition.leader, partition.isr, partition.elr) == (-1, [], [second])
-    world.cluster.start_node(second)
+    world.cluster.nodes.start(second)
     assert (partition.leader, sorted(partition.isr)) == (second, [1, 2])
     assert partition.log.end_offset == 2
     assert partition.leader_epoch == 3
@@ -128,8 +128,8 @@ def test_held_reassignment_does_not_hold_restarted_replicas() -> None:
     control = world.cluster.replica_control
     control.hold_reassignments()
     control.reassign(partition, [1, 2, 3])
-    world.cluster.stop_node(2)
-    world.cluster.start_node(2)
+    world.cluster.nodes.stop(2)
+    world.cluster.nodes.start(2)
     world.advance(1000)
     assert (partition.isr, partition.adding) == ([1, 2], [3])
 

@@ -15,7 +15,7 @@ LEADERS, FOLLOWERS = {"leader.replication.throttled.replicas": "*"}, {"follower.
 
 def filled(world: World, name: str = "t", configs: dict[str, str] | None = None) -> Partition:
     """Returns a partition of one replica, on node 1, with records of somewhat more than SIZE bytes."""
-    partition = world.cluster.create_topic(name, assignments=[[1]], configs=configs or {}).partitions[0]
+    partition = world.cluster.topics.create(name, assignments=[[1]], configs=configs or {}).partitions[0]
     produce(world, name, bytes(SIZE))
     return partition
 
@@ -83,7 +83,7 @@ def test_cancelled_copy_begins_again() -> None:
     partition = filled(world, configs=LEADERS)
     world.cluster.replica_control.reassign(partition, [2])
     world.advance(5000)
-    partition.cancel_reassignment(world.cluster.running)
+    partition.cancel_reassignment(world.cluster.brokers.running)
     world.cluster.replica_control.changed(partition)
     assert (partition.copy, partition.replicas) == (None, [1])
     assert seconds_of_reassignment(world, partition) == 11

@@ -11,28 +11,28 @@ MARKER = Marker(Producer(7, 0), 0, True, False)
 
 def test_write_marker_appends_to_the_partition() -> None:
     world = World(nodes=1)
-    partition = world.cluster.create_topic("t", 1).partitions[0]
+    partition = world.cluster.topics.create("t", 1).partitions[0]
     assert world.cluster.transaction_log.write_marker(TopicPartition("t", 0), MARKER)
     assert partition.log.end_offset == 1
 
 
 def test_write_marker_without_leader_returns_false() -> None:
     world = World(nodes=1)
-    world.cluster.create_topic("t", 1)
-    world.cluster.stop_node(1)
+    world.cluster.topics.create("t", 1)
+    world.cluster.nodes.stop(1)
     assert not world.cluster.transaction_log.write_marker(TopicPartition("t", 0), MARKER)
 
 
 def test_write_marker_to_deleted_partition_needs_nothing() -> None:
     world = World(nodes=1)
-    world.cluster.create_topic("t", 1)
+    world.cluster.topics.create("t", 1)
     assert world.cluster.transaction_log.write_marker(TopicPartition("t", 5), MARKER)
     assert world.cluster.transaction_log.write_marker(TopicPartition("u", 0), MARKER)
 
 
 def test_write_marker_with_stale_epoch_needs_nothing() -> None:
     world = World(nodes=1)
-    partition = world.cluster.create_topic("t", 1).partitions[0]
+    partition = world.cluster.topics.create("t", 1).partitions[0]
     transaction_log = world.cluster.transaction_log
     assert transaction_log.write_marker(TopicPartition("t", 0), MARKER._replace(producer=Producer(7, 3)))
     assert transaction_log.write_marker(TopicPartition("t", 0), MARKER)
@@ -43,15 +43,15 @@ def test_coordinator_epoch_without_leader_is_none() -> None:
     world = World(nodes=1)
     transaction_log = world.cluster.transaction_log
     assert transaction_log.coordinator_epoch("x") is None
-    world.cluster.ensure_internal("__transaction_state")
+    world.cluster.topics.ensure_internal("__transaction_state")
     assert transaction_log.coordinator_epoch("x") == 0
-    world.cluster.stop_node(1)
+    world.cluster.nodes.stop(1)
     assert transaction_log.coordinator_epoch("x") is None
 
 
 def replicated() -> tuple[World, Partition]:
     world = World(nodes=3)
-    partition = world.cluster.create_topic("t", assignments=[[1, 2]]).partitions[0]
+    partition = world.cluster.topics.create("t", assignments=[[1, 2]]).partitions[0]
     world.cluster.replica_control.lag(partition, 2, 0)
     partition.producers.record(7, 0, 0, 0, partition.log.append(memoryview(bytearray(a_batch(b"v"))), 0, owned=False), 0, -1, 0, True)
     return world, partition
@@ -62,7 +62,7 @@ def test_write_marker_is_complete_when_replicated() -> None:
     transaction_log = world.cluster.transaction_log
     assert [transaction_log.write_marker(TopicPartition("t", 0), MARKER) for _ in range(3)] == [False] * 3
     assert (partition.log.end_offset, partition.last_stable_offset, partition.high_watermark) == (2, 0, 0)
-    partition.release(2, world.cluster.running)
+    partition.release(2, world.cluster.brokers.running)
     assert transaction_log.write_marker(TopicPartition("t", 0), MARKER)
     assert (partition.log.end_offset, partition.last_stable_offset, transaction_log.uncommitted) == (2, 2, {})
 
@@ -70,7 +70,7 @@ def test_write_marker_is_complete_when_replicated() -> None:
 def test_write_marker_that_was_truncated_is_repeated() -> None:
     world, partition = replicated()
     transaction_log = world.cluster.transaction_log
-    partition.release(2, world.cluster.running)
+    partition.release(2, world.cluster.brokers.running)
     partition.hold(2, 0)
     assert not transaction_log.write_marker(TopicPartition("t", 0), MARKER)
     partition.move_leader(2)

@@ -212,7 +212,7 @@ def test_frame_over_the_limit_before_authentication_closes(world: World, size: i
 def test_frame_limit_after_authentication_is_that_of_requests(world: World) -> None:
     client = world.client()
     plain(client)
-    world.cluster.create_topic("t", 1, 1, configs={"max.message.bytes": "10000000"})
+    world.cluster.topics.create("t", 1, 1, configs={"max.message.bytes": "10000000"})
     response = client.call(API_VERSIONS, 3, VERSIONS)
     assert not response.error_code
     request = produce_request("t", a_batch(bytes(600_000)))
@@ -338,7 +338,7 @@ def test_produce_shortcut_serves_sessions_that_do_not_expire(max_ms: int) -> Non
     world = secured(**{"connections.max.reauth.ms": str(max_ms)})
     client = world.client()
     plain(client)
-    world.cluster.create_topic("t", 1, 1)
+    world.cluster.topics.create("t", 1, 1)
     client.call(PRODUCE, 9, produce_request("t", a_batch(b"v")))
     assert (client.connection._shortcut is None) == bool(max_ms)
 
@@ -346,7 +346,7 @@ def test_produce_shortcut_serves_sessions_that_do_not_expire(max_ms: int) -> Non
 def test_expired_session_is_closed_in_the_produce_shortcut(limited: World) -> None:
     client = limited.client()
     plain(client)
-    limited.cluster.create_topic("t", 1, 1)
+    limited.cluster.topics.create("t", 1, 1)
     for _ in range(3):
         assert not client.call(PRODUCE, 9, produce_request("t", a_batch(b"v"))).responses[0].partition_responses[0].error_code
     limited.advance(REAUTH_MS + 1)

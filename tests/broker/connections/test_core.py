@@ -44,7 +44,7 @@ def fetch_request(topic: str, offset: int = 0, *, max_wait_ms: int = 500, min_by
 @pytest.fixture
 def world() -> World:
     world = World()
-    world.cluster.create_topic("t", 1)
+    world.cluster.topics.create("t", 1)
     return world
 
 
@@ -60,7 +60,7 @@ def test_request_gets_its_response(world: World) -> None:
 
 def test_woken_fetch_is_written_before_the_produce_response() -> None:
     world = World(stepwise=True)
-    world.cluster.create_topic("t", 1)
+    world.cluster.topics.create("t", 1)
     reader, writer = world.leader_of("t"), world.leader_of("t")
     flushed: list[str] = []
     for client, name in ((reader, "reader"), (writer, "writer")):

@@ -120,13 +120,13 @@ def test_rolling_restart_restarts_every_node() -> None:
             await cluster.clock.freeze()
             restart = asyncio.ensure_future(cluster.rolling_restart(10))
             while not restart.done():
-                running = tuple(cluster._server.cluster.running)
+                running = tuple(cluster._server.cluster.brokers.running)
                 if not seen or seen[-1] != running:
                     seen.append(running)
                 await asyncio.sleep(0)
                 if cluster._server.core.timers.next_deadline() is not None:
                     await cluster.clock.advance(seconds=5)
-            seen.append(tuple(cluster._server.cluster.running))
+            seen.append(tuple(cluster._server.cluster.brokers.running))
         return seen
 
     assert asyncio.run(scenario()) == [(1, 2, 3), (2, 3), (1, 2, 3), (1, 3), (1, 2, 3), (1, 2), (1, 2, 3)]

@@ -23,7 +23,7 @@ BEAT = HeartbeatRequest(group_id="g", generation_id=1, member_id="m")
 @pytest.fixture
 def world() -> World:
     world = World(nodes=1)
-    world.cluster.create_topic("t", 1)
+    world.cluster.topics.create("t", 1)
     return world
 
 

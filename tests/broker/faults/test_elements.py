@@ -28,8 +28,8 @@ from tests.broker.harness import World
 @pytest.fixture
 def world() -> World:
     world = World(nodes=1)
-    world.cluster.create_topic("a", 2)
-    world.cluster.create_topic("b", 1)
+    world.cluster.topics.create("a", 2)
+    world.cluster.topics.create("b", 1)
     return world
 
 

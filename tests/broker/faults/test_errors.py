@@ -33,9 +33,9 @@ VERSIONS = [(api, version) for api in APIS.values() for version in range(api.ver
 @pytest.fixture
 def world() -> World:
     world = World(nodes=1)
-    world.cluster.create_topic("orders", 2)
-    world.cluster.create_topic("payments", 1)
-    world.cluster.ensure_internal(CONSUMER_OFFSETS)
+    world.cluster.topics.create("orders", 2)
+    world.cluster.topics.create("payments", 1)
+    world.cluster.topics.ensure_internal(CONSUMER_OFFSETS)
     return world
 
 

@@ -18,7 +18,7 @@ ASK = ApiVersionsRequest(client_software_name="test", client_software_version="1
 def world() -> World:
     world = World(nodes=1)
     for name in ("orders", "payments"):
-        world.cluster.create_topic(name, 2)
+        world.cluster.topics.create(name, 2)
     return world
 
 

@@ -23,7 +23,7 @@ def world() -> World:
     security = {"listener.security.protocol.map": "PLAINTEXT:PLAINTEXT,OTHER:PLAINTEXT", "listeners": listeners}
     world = World(nodes=2, settings=security)
     for name in ("orders", "payments"):
-        world.cluster.create_topic(name, 2, configs={})
+        world.cluster.topics.create(name, 2, configs={})
     return world
 
 

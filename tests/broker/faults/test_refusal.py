@@ -74,7 +74,7 @@ def test_connection_schedule_and_peer_are_obeyed(world: World) -> None:
 
 @pytest.mark.parametrize("mode", ["refused", "closed", "silent"])
 def test_requests_of_older_connections_are_not_counted(world: World, mode: str) -> None:
-    world.cluster.create_topic("t", 1, 1)
+    world.cluster.topics.create("t", 1, 1)
     before = world.leader_of("t")
     fault = world.fault(refuse=mode)
     for _ in range(5):  # the later ones are answered by the shortcut of the connection

@@ -21,8 +21,8 @@ ALL = MetadataRequest(topics=None)
 @pytest.fixture
 def world() -> World:
     world = World(nodes=2)
-    world.cluster.create_topic("a", 2)
-    world.cluster.create_topic("b", 1)
+    world.cluster.topics.create("a", 2)
+    world.cluster.topics.create("b", 1)
     return world
 
 

@@ -18,7 +18,7 @@ ASK = ApiVersionsRequest(client_software_name="test", client_software_version="1
 @pytest.fixture
 def world() -> World:
     world = World(nodes=1)
-    world.cluster.create_topic("t", 1)
+    world.cluster.topics.create("t", 1)
     return world
 
 
@@ -131,7 +131,7 @@ def test_shortcut_is_not_learned_while_a_fault_may_still_hit(world: World, passi
 
 
 def test_shortcut_of_other_requests_does_not_learn_a_hit_one(world: World) -> None:
-    world.cluster.create_topic("slow", 1)
+    world.cluster.topics.create("slow", 1)
     fault = world.fault(api="Produce", topic="slow", delay_ms=5)
     client = world.client()
     for number in range(1, 4):

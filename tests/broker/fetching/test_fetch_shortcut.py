@@ -25,7 +25,7 @@ RECORDS = [b"first", b"second" * 50, b"third" * 5000, b"fourth"]
 @pytest.fixture
 def world() -> World:
     world = World(1)
-    world.cluster.create_topic("t", 2)
+    world.cluster.topics.create("t", 2)
     for value in RECORDS:
         produce(world, "t", value)
     return world
@@ -83,7 +83,7 @@ def test_shortcut_response_equals_that_of_a_decoded_request(world: World, versio
 )
 def test_shortcut_obeys_every_limit(offset: int, max_bytes: int, partition_max_bytes: int, min_bytes: int, version: int) -> None:
     world = World(1, {"fetch.max.bytes": "26000"})
-    world.cluster.create_topic("t", 1)
+    world.cluster.topics.create("t", 1)
     for value in RECORDS:
         produce(world, "t", value)
     options: dict[str, Any] = {"max_bytes": max_bytes, "partition_max_bytes": partition_max_bytes, "min_bytes": min_bytes, "max_wait_ms": 0}
@@ -138,7 +138,7 @@ def new_epoch(world: World) -> None:
 
 def created_again(world: World) -> None:
     world.cluster.delete_topic(world.cluster.topics["t"])
-    world.cluster.create_topic("t", 1)
+    world.cluster.topics.create("t", 1)
 
 
 @pytest.mark.parametrize("change", [no_longer_led, new_epoch, created_again])
@@ -164,7 +164,7 @@ def test_template_is_replaced_after_the_partition_has_changed(world: World) -> N
 
 def test_shortcut_leaves_aborted_transactions_to_decoding() -> None:
     world = World()
-    world.cluster.create_topic("t", 1)
+    world.cluster.topics.create("t", 1)
     produce(world, "t", b"a")
     leader = world.cluster.topics["t"].partitions[0].leader
     client = world.client(leader)
@@ -202,7 +202,7 @@ def test_shortcut_is_not_learned_with_racks_or_authorizer() -> None:
     access = {"authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer", "super.users": "User:ANONYMOUS"}
     for settings in (racks, access):
         world = World(1, settings)
-        world.cluster.create_topic("t", 1)
+        world.cluster.topics.create("t", 1)
         produce(world, "t", b"a")
         client = world.client()
         assert b"a" in response(client, request(world, 0, rack_id="b"))

@@ -14,7 +14,7 @@ from tests.protocol.batches.test_message_sets import read_by_kafka_python
 
 def world(as_version: str = "2.8", **configs: str) -> World:
     world = World(as_version=as_version)
-    world.cluster.create_topic("t", 1, 1, configs={name.replace("_", "."): text for name, text in configs.items()})
+    world.cluster.topics.create("t", 1, 1, configs={name.replace("_", "."): text for name, text in configs.items()})
     return world
 
 

@@ -26,7 +26,7 @@ class Pair:
 
     def __init__(self, replicas: int = 1, **options: Any) -> None:
         self.world = World(replicas)
-        self.world.cluster.create_topic("t", 1, replicas)
+        self.world.cluster.topics.create("t", 1, replicas)
         self.options = {"max_wait_ms": WAIT_MS, **options}
         produce(self.world, "t", b"first")
         self.taught = self.client()

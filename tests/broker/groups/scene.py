@@ -16,7 +16,7 @@ from odradek.broker.releases.release import Release
 from odradek.broker.scheduling.timers import Timers
 from odradek.broker.scheduling.waiting import Background, Reply
 from odradek.broker.settings.values import BrokerConfig, GroupConfig, TopicConfig
-from odradek.broker.topics.topic import Topic
+from odradek.broker.topics.partition import Topic
 from odradek.broker.transactions.transaction import Producer
 from odradek.protocol.errors import ErrorCode, KafkaError
 from odradek.protocol.stored.coordinator_records import CoordinatorRecord

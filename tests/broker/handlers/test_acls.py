@@ -29,7 +29,7 @@ def acl(name: str, operation: Operation, permission: Permission = Permission.ALL
 
 def test_produce_denied_between_two_requests_is_refused() -> None:
     world = World(settings=AUTHORIZED | {"allow.everyone.if.no.acl.found": "true"})
-    world.cluster.create_topic("t", 1)
+    world.cluster.topics.create("t", 1)
     client = world.leader_of("t")
     request = produce_request("t", a_batch(b"a"))
 
@@ -46,8 +46,8 @@ def test_produce_denied_between_two_requests_is_refused() -> None:
 def test_regular_expression_follows_acls_after_interval(before: list[str], after: list[str]) -> None:
     settings = AUTHORIZED | {"allow.everyone.if.no.acl.found": "true", "group.consumer.regex.refresh.interval.ms": "30000"}
     world = World(nodes=1, settings=settings)
-    names = {world.cluster.create_topic(name, 1).id: name for name in ("open", "secret")}
-    world.cluster.ensure_internal("__consumer_offsets")
+    names = {world.cluster.topics.create(name, 1).id: name for name in ("open", "secret")}
+    world.cluster.topics.ensure_internal("__consumer_offsets")
     authorizer, client, denied = world.cluster.authorizer, world.client(), acl("secret", Operation.DESCRIBE, Permission.DENY)
     assert authorizer is not None
     seen: dict[str, list[str]] = {}
@@ -81,8 +81,8 @@ def test_regular_expression_follows_acls_after_interval(before: list[str], after
 def test_describe_transactions_leaves_out_hidden_topics() -> None:
     world = World(nodes=1, settings=AUTHORIZED | {"allow.everyone.if.no.acl.found": "true"})
     for name in ("open", "secret"):
-        world.cluster.create_topic(name, 1)
-    world.cluster.ensure_internal("__transaction_state")
+        world.cluster.topics.create(name, 1)
+    world.cluster.topics.ensure_internal("__transaction_state")
     client = world.client()
     client.call(INIT_PRODUCER_ID, 4, InitProducerIdRequest(transactional_id="t", transaction_timeout_ms=1000))
     transaction = world.cluster.transactions.get("t")
@@ -105,8 +105,8 @@ def produce_in_transaction(topic: str, producer_id: int, epoch: int) -> Any:
 def test_subscribed_regex_matches_visible_topics_only() -> None:
     world = World(nodes=1, settings=AUTHORIZED | {"allow.everyone.if.no.acl.found": "true"})
     for name in ("open", "secret"):
-        world.cluster.create_topic(name, 1)
-    world.cluster.ensure_internal("__consumer_offsets")
+        world.cluster.topics.create(name, 1)
+    world.cluster.topics.ensure_internal("__consumer_offsets")
     assert world.cluster.authorizer is not None
     world.cluster.authorizer.add(acl("secret", Operation.DESCRIBE, Permission.DENY))
     request = ConsumerGroupHeartbeatRequest(
@@ -119,7 +119,7 @@ def test_subscribed_regex_matches_visible_topics_only() -> None:
 @pytest.mark.parametrize(("entries", "name"), [([], None), ([acl("secret", Operation.DESCRIBE)], "secret")])
 def test_delete_topics_by_id_names_visible_topic_only(entries: list[Acl], name: str | None) -> None:
     world = World(nodes=1, settings=AUTHORIZED)
-    topic = world.cluster.create_topic("secret", 1)
+    topic = world.cluster.topics.create("secret", 1)
     assert world.cluster.authorizer is not None
     for each in entries:
         world.cluster.authorizer.add(each)

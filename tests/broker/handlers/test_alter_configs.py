@@ -22,7 +22,7 @@ Answer = tuple[int, str | None]
 class Admin:
     def __init__(self) -> None:
         self.world = World(nodes=2)
-        self.world.cluster.create_topic("t", 1)
+        self.world.cluster.topics.create("t", 1)
         self.client = self.world.client(1)
 
     def change(self, kind: int, name: str, *configs: tuple[str, int, str | None], validate_only: bool = False) -> Answer:
@@ -173,7 +173,7 @@ def test_alter_several_resources_independently_but_not_twice(admin: Admin) -> No
         config = incremental.AlterableConfig(name=key, config_operation=SET, value="7")
         return incremental.AlterConfigsResource(resource_type=TOPIC, resource_name=name, configs=[config])
 
-    admin.world.cluster.create_topic("u", 1)
+    admin.world.cluster.topics.create("u", 1)
     request = IncrementalAlterConfigsRequest(resources=[resource("t", "retention.ms"), resource("u", "nope")], validate_only=False)
     answers = admin.client.call(INCREMENTAL_ALTER_CONFIGS, 0, request).responses
     assert [answer.error_code for answer in answers] == [0, ErrorCode.INVALID_CONFIG]

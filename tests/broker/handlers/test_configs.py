@@ -25,7 +25,7 @@ def describe(world: World, kind: int, name: str, keys: list[str] | None = None, 
 
 @pytest.mark.parametrize("version", range(1, 5))
 def test_describe_configs_of_topic_returns_entries(world: World, version: int) -> None:
-    world.cluster.create_topic("t", 1, configs={"retention.ms": "5"})
+    world.cluster.topics.create("t", 1, configs={"retention.ms": "5"})
     result = describe(world, 2, "t", ["retention.ms", "cleanup.policy"], version, include_synonyms=True, include_documentation=True)
     configs = {config.name: config for config in result.configs}
     assert {name: (config.value, config.config_source) for name, config in configs.items()} == {
@@ -71,7 +71,7 @@ def resources(world: World, *kinds: int, version: int = 1) -> tuple[int, list[tu
 
 
 def test_list_config_resources_returns_resources_by_type(world: World) -> None:
-    world.cluster.create_topic("t", 1)
+    world.cluster.topics.create("t", 1)
     assert resources(world) == (0, [(8, "1"), (8, "2"), (4, "1"), (4, "2"), (2, "t")])
     assert resources(world, 4, 2, 4) == (0, [(4, "1"), (4, "2"), (2, "t")])
     assert resources(world, version=0) == (0, [])
@@ -81,6 +81,6 @@ def test_list_config_resources_returns_resources_by_type(world: World) -> None:
 @pytest.mark.parametrize(("release", "is_default"), [("2.6", True), ("2.7", False)])
 def test_describe_configs_v0_states_defaults_before_2_7(release: str, is_default: bool) -> None:
     world = World(as_version=release)
-    world.cluster.create_topic("t", 1, configs={"retention.ms": "5"})
+    world.cluster.topics.create("t", 1, configs={"retention.ms": "5"})
     entries = {entry.name: (entry.value, entry.is_default) for entry in describe(world, 2, "t", version=0).configs}
     assert (entries["retention.ms"], entries["cleanup.policy"]) == (("5", False), ("delete", is_default))

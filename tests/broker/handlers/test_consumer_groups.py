@@ -72,8 +72,8 @@ class Scene:
 
     def __init__(self) -> None:
         self.world = World(nodes=1, settings={"offsets.topic.num.partitions": "1"})
-        self.world.cluster.ensure_internal("__consumer_offsets")
-        self.topic = self.world.cluster.create_topic("t", 2)
+        self.world.cluster.topics.ensure_internal("__consumer_offsets")
+        self.topic = self.world.cluster.topics.create("t", 2)
         self.client = self.world.client()
 
     def beat(self, member_id: str = "m", epoch: int = 0, version: int = 1, **options: Any) -> ConsumerGroupHeartbeatResponse:
@@ -202,7 +202,7 @@ def test_heartbeat_refused_creates_no_group(scene: Scene, epoch: int, options: d
 
 def test_heartbeat_to_other_broker_returns_not_coordinator() -> None:
     world = World(nodes=2)
-    world.cluster.ensure_internal("__consumer_offsets")
+    world.cluster.topics.ensure_internal("__consumer_offsets")
     request = ConsumerGroupHeartbeatRequest(
         group_id="g", member_id="m", member_epoch=0, rebalance_timeout_ms=1, subscribed_topic_names=["t"], topic_partitions=[]
     )
@@ -371,7 +371,7 @@ def test_expensive_regular_expression_is_resolved_in_slices() -> None:
     scene = Scene()
     scene.world.stepwise = True
     for number in range(50):
-        scene.world.cluster.create_topic(f"t{'a' * 100}{number}", 1)
+        scene.world.cluster.topics.create(f"t{'a' * 100}{number}", 1)
     joined = scene.beat(subscribed_topic_names=None, subscribed_topic_regex="(?:t.*)(?:.*a.*){50}")
     assert joined.assignment is not None
     assert (joined.error_code, joined.assignment.topic_partitions) == (0, []), "the response does not wait for the matching topics"

@@ -25,7 +25,7 @@ ACLS = [
 @pytest.fixture
 def world() -> World:
     world = World(nodes=1, settings={"delegation.token.secret.key": "key of tokens"}, security=Security(users=USERS, acls=ACLS))
-    world.cluster.create_topic("t", 1, 1)
+    world.cluster.topics.create("t", 1, 1)
     return world
 
 

@@ -21,7 +21,7 @@ def delete_records(world: World, offset: int, name: str = "t", partition: int = 
 
 def test_delete_records_moves_the_log_start() -> None:
     world = World(nodes=1)
-    world.cluster.create_topic("t", 1)
+    world.cluster.topics.create("t", 1)
     produce(world, "t", b"a", b"b", b"c")
     assert delete_records(world, 1) == (0, 1)
     assert delete_records(world, 0) == (0, 1)  # before the start already
@@ -29,7 +29,7 @@ def test_delete_records_moves_the_log_start() -> None:
     assert delete_records(world, 4) == (ErrorCode.OFFSET_OUT_OF_RANGE, -1)
     assert delete_records(world, -2) == (ErrorCode.OFFSET_OUT_OF_RANGE, -1)
     assert delete_records(world, 0, "nope") == (ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, -1)
-    world.cluster.create_topic("compacted", 1, configs={"cleanup.policy": "compact"})
+    world.cluster.topics.create("compacted", 1, configs={"cleanup.policy": "compact"})
     assert delete_records(world, 0, "compacted") == (ErrorCode.POLICY_VIOLATION, -1)
-    world.cluster.ensure_internal("__consumer_offsets")
+    world.cluster.topics.ensure_internal("__consumer_offsets")
     assert delete_records(world, 0, "__consumer_offsets") == (ErrorCode.INVALID_TOPIC_EXCEPTION, -1)

@@ -12,7 +12,7 @@ from tests.broker.harness import World, produce
 @pytest.fixture
 def world() -> World:
     world = World()
-    world.cluster.create_topic("t", assignments=[[1, 2], [1, 2]])
+    world.cluster.topics.create("t", assignments=[[1, 2], [1, 2]])
     return world
 
 
@@ -33,9 +33,9 @@ def test_elect_preferred_returns_leadership(world: World) -> None:
         ("t", 7): ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
         ("nope", 0): ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
     }
-    world.cluster.stop_node(1)
+    world.cluster.nodes.stop(1)
     assert elect(world, 0, ("t", 0), node=2) == {("t", 0): ErrorCode.PREFERRED_LEADER_NOT_AVAILABLE}
-    world.cluster.start_node(1)
+    world.cluster.nodes.start(1)
     assert elect(world, 0) == {("t", 0): 0, ("t", 1): 0}
     assert elect(world, 0) == {}
     assert [partition.leader for partition in world.cluster.topics["t"].partitions] == [1, 1]
@@ -49,10 +49,10 @@ def test_elect_unknown_type_is_refused(world: World) -> None:
 def leave_lagging_replica(world: World) -> None:
     """Stops both nodes and starts only node 2, whose replica lacks record b."""
     produce(world, "t", b"a")
-    world.cluster.stop_node(2)
+    world.cluster.nodes.stop(2)
     produce(world, "t", b"b")
-    world.cluster.stop_node(1)
-    world.cluster.start_node(2)
+    world.cluster.nodes.stop(1)
+    world.cluster.nodes.start(2)
 
 
 def test_elect_unclean_truncates_to_the_new_leader(world: World) -> None:
@@ -62,22 +62,22 @@ def test_elect_unclean_truncates_to_the_new_leader(world: World) -> None:
     assert (partition.leader, partition.log.end_offset) == (-1, 2)
     assert elect(world, 1, ("t", 0), node=2) == {("t", 0): 0}
     assert (partition.leader, partition.isr, partition.log.end_offset) == (2, [2], 1)
-    world.cluster.start_node(1)
+    world.cluster.nodes.start(1)
     assert (partition.leader, partition.isr, partition.lagging) == (2, [1, 2] if partition.isr[0] == 1 else [2, 1], {})
     assert produce(world, "t", b"c") == 1
 
 
 def test_elect_unclean_without_running_replica_is_refused() -> None:
     world = World(nodes=3)
-    world.cluster.create_topic("t", assignments=[[1, 2]])
-    world.cluster.stop_node(1)
-    world.cluster.stop_node(2)
+    world.cluster.topics.create("t", assignments=[[1, 2]])
+    world.cluster.nodes.stop(1)
+    world.cluster.nodes.stop(2)
     assert elect(world, 1, ("t", 0), node=3) == {("t", 0): ErrorCode.ELIGIBLE_LEADERS_NOT_AVAILABLE}
 
 
 def test_unclean_election_enabled_elects_lagging_replica() -> None:
     world = World(settings={"unclean.leader.election.enable": "true"})
-    world.cluster.create_topic("t", assignments=[[1, 2]])
+    world.cluster.topics.create("t", assignments=[[1, 2]])
     partition = world.cluster.topics["t"].partitions[0]
     leave_lagging_replica(world)
     assert (partition.leader, partition.log.end_offset) == (2, 1)

@@ -83,9 +83,9 @@ def test_extreme_values_raise_in_no_handler(seed: int, caplog: pytest.LogCapture
     caplog.set_level(logging.ERROR)
     world = World(nodes=1, settings={"offsets.topic.num.partitions": "1", "transaction.state.log.num.partitions": "1"})
     for topic in "tu":
-        world.cluster.create_topic(topic, 2, 1)
+        world.cluster.topics.create(topic, 2, 1)
     for topic in ("__consumer_offsets", "__transaction_state"):
-        world.cluster.ensure_internal(topic)
+        world.cluster.topics.ensure_internal(topic)
     requests, chance = Requests(seed, world), Random(seed)
     apis = [handler.api for handler in HANDLERS.values() if handler.api is not API_VERSIONS]
     client, answer = world.client(), None
@@ -113,7 +113,7 @@ def test_group_id_not_utf8_closes_connection() -> None:
 
 def test_client_id_too_long_for_member_id_joins_no_group() -> None:
     world = World(nodes=1)
-    world.cluster.ensure_internal("__consumer_offsets")
+    world.cluster.topics.ensure_internal("__consumer_offsets")
     protocols = [JoinGroupRequestProtocol(name="range", metadata=b"")]
     request = JoinGroupRequest(group_id="g", session_timeout_ms=10_000, member_id="", protocol_type="consumer", protocols=protocols)
     client = world.client()

@@ -15,7 +15,7 @@ VERSIONS = range(FETCH.versions.first, FETCH.versions.last + 1)
 @pytest.fixture
 def world() -> World:
     world = World(nodes=1)
-    world.cluster.create_topic("t", 3)
+    world.cluster.topics.create("t", 3)
     return world
 
 
@@ -84,7 +84,7 @@ def test_fetch_errors_of_topics_leaders_and_epochs(world: World) -> None:
 
 def test_fetch_from_another_broker_returns_the_leader() -> None:
     world = World()
-    world.cluster.create_topic("t", 1, 1)
+    world.cluster.topics.create("t", 1, 1)
     leader = world.cluster.topics["t"].partitions[0].leader
     wrong = 3 - leader
     response = world.client(wrong).call(FETCH, 16, request(world, (0, 0), version=16))
@@ -143,7 +143,7 @@ def test_unknown_partition_comes_last_after_the_wait(world: World) -> None:
 
 def test_followers_serve_fetches_from_v11_on() -> None:
     world = World()
-    world.cluster.create_topic("t", 1, 2)
+    world.cluster.topics.create("t", 1, 2)
     produce(world, "t", b"a")
     follower = world.client(3 - world.cluster.topics["t"].partitions[0].leader)
     assert fetched(follower.call(FETCH, 11, request(world, (0, 0)))) == [[b"a"]]
@@ -157,7 +157,7 @@ RACKS = {"replica.selector.class": "org.apache.kafka.common.replica.RackAwareRep
 @pytest.mark.parametrize(("settings", "near"), [(RACKS, True), ({}, False)])
 def test_leader_returns_the_replica_in_the_clients_rack(settings: dict[str, str], near: bool) -> None:
     world = World(settings=settings)
-    world.cluster.create_topic("t", 1, 2)
+    world.cluster.topics.create("t", 1, 2)
     produce(world, "t", b"a")
     leader = world.cluster.topics["t"].partitions[0].leader
     world.cluster.brokers[leader].rack, world.cluster.brokers[3 - leader].rack = "east", "west"
@@ -177,7 +177,7 @@ def test_leader_returns_the_replica_in_the_clients_rack(settings: dict[str, str]
 @pytest.mark.parametrize(("version", "epoch", "code"), [(10, -1, ErrorCode.NOT_LEADER_OR_FOLLOWER), (11, 0, ErrorCode.FENCED_LEADER_EPOCH)])
 def test_leader_change_ends_the_wait(version: int, epoch: int, code: ErrorCode) -> None:
     world = World()
-    world.cluster.create_topic("t", 1)
+    world.cluster.topics.create("t", 1)
     client = world.leader_of("t")
     leader = world.cluster.topics["t"].partitions[0].leader
     ask = request(world, (0, 0), max_wait_ms=500)

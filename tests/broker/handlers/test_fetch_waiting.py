@@ -23,7 +23,7 @@ MANY = 1000
 @pytest.fixture
 def world() -> World:
     world = World(nodes=1)
-    world.cluster.create_topic("t", PARTITIONS)
+    world.cluster.topics.create("t", PARTITIONS)
     return world
 
 
@@ -121,7 +121,7 @@ def test_woken_fetch_returns_other_changes_too(world: World, change: str) -> Non
 def test_woken_fetch_equals_a_new_fetch(seed: int) -> None:
     random = Random(seed)
     world = World(nodes=1)
-    world.cluster.create_topic("t", 4)
+    world.cluster.topics.create("t", 4)
     indexes = [random.randrange(4) for _ in range(random.randint(1, 5))]
     limits = {"max_bytes": random.choice([300, 1000, 1 << 20]), "partition_max_bytes": random.choice([10, 200, 1 << 20])}
     (client,) = polling(world, 1, indexes=indexes, min_bytes=random.choice([1, 400, 900]), **limits)
@@ -138,7 +138,7 @@ def test_woken_fetch_equals_a_new_fetch(seed: int) -> None:
 def test_large_fetch_returns_a_record_written_between_slices(turns: int) -> None:
     """A Fetch of many partitions is read in several turns, between which records may be written."""
     world = World(1, stepwise=True)
-    world.cluster.create_topic("t", MANY)
+    world.cluster.topics.create("t", MANY)
     reader, writer = world.client(), world.client()
     wanted = [FetchPartition(partition=index, fetch_offset=0, partition_max_bytes=1000) for index in range(MANY)]
     reader.send(FETCH, 12, FetchRequest(max_wait_ms=60_000, min_bytes=1, topics=[FetchTopic(topic="t", partitions=wanted)]))

@@ -40,7 +40,7 @@ def test_find_coordinator_answers_several_keys_in_order(world: World) -> None:
 
 def test_find_coordinator_after_stop_moves(world: World) -> None:
     node = find(world, "g").coordinators[0].node_id
-    world.cluster.stop_node(node)
+    world.cluster.nodes.stop(node)
     request = FindCoordinatorRequest(coordinator_keys=["g"])
     found = world.client(3 - node).call(FIND_COORDINATOR, 4, request).coordinators[0]
     assert found.node_id == 3 - node
@@ -50,7 +50,7 @@ def test_find_coordinator_after_stop_moves(world: World) -> None:
 def test_find_coordinator_without_leader_is_not_available() -> None:
     world = World(settings={"offsets.topic.replication.factor": "1"})
     node = find(world, "g").coordinators[0].node_id
-    world.cluster.stop_node(node)
+    world.cluster.nodes.stop(node)
     found = world.client(3 - node).call(FIND_COORDINATOR, 4, FindCoordinatorRequest(coordinator_keys=["g"])).coordinators[0]
     assert (found.error_code, found.node_id, found.host, found.port) == (ErrorCode.COORDINATOR_NOT_AVAILABLE, -1, "", -1)
 

@@ -27,7 +27,7 @@ LEADER, FOLLOWER = 1, 2
 def a_world(*, settings: dict[str, str] | None = None) -> tuple[World, Partition]:
     """Returns a partition with one replicated record."""
     world = World(nodes=3, settings=settings)
-    partition = world.cluster.create_topic("t", assignments=[[LEADER, FOLLOWER, 3]]).partitions[0]
+    partition = world.cluster.topics.create("t", assignments=[[LEADER, FOLLOWER, 3]]).partitions[0]
     produce(world, "t", b"a")
     return world, partition
 
@@ -82,7 +82,7 @@ def test_follower_that_lags_serves_its_older_records() -> None:
     for _ in range(3):
         produce(world, "t", b"b", acks=1)
     assert [seen(read(world, node)) for node in (LEADER, FOLLOWER, 3)] == [(1, 1, 1)] * 3
-    partition.follower_timed_out(FOLLOWER, world.cluster.running)
+    partition.follower_timed_out(FOLLOWER, world.cluster.brokers.running)
     assert [seen(read(world, node)) for node in (LEADER, FOLLOWER, 3)] == [(2, 2, 2), (1, 1, 1), (2, 2, 2)]
     assert read(world, FOLLOWER, 1).error_code == 0
     assert read(world, FOLLOWER, 2).error_code == ErrorCode.OFFSET_OUT_OF_RANGE
@@ -104,7 +104,7 @@ def test_stopped_follower_keeps_the_high_watermark_it_knew() -> None:
 def test_follower_that_catches_up_answers_a_waiting_fetch() -> None:
     world, partition = a_world()
     world.cluster.replica_control.lag(partition, FOLLOWER, 0)
-    partition.follower_timed_out(FOLLOWER, world.cluster.running)
+    partition.follower_timed_out(FOLLOWER, world.cluster.brokers.running)
     client = world.client(FOLLOWER)
     client.send(FETCH, 12, fetch_request(1, max_wait_ms=500))
     produce(world, "t", b"b")
@@ -136,7 +136,7 @@ def test_transaction_with_marker_above_watermark_is_not_stable() -> None:
     partition.producers.end_transaction(8, 0, 0, 3, 0, committed=True)
     assert (latest(world, 0), latest(world, 1)) == (3, 2)
     assert [seen(read(world, node, isolation=1)) for node in (LEADER, FOLLOWER)] == [(3, 2, 2)] * 2
-    partition.follower_timed_out(FOLLOWER, world.cluster.running)
+    partition.follower_timed_out(FOLLOWER, world.cluster.brokers.running)
     assert [seen(read(world, node, isolation=1)) for node in (LEADER, FOLLOWER, 3)] == [(4, 4, 4), (3, 2, 2), (4, 4, 4)]
 
 
@@ -160,9 +160,9 @@ def test_truncated_consumer_learns_the_end_of_its_epoch() -> None:
     world, partition = a_world()
     world.cluster.replica_control.lag(partition, FOLLOWER, 0)
     produce(world, "t", b"b", acks=1)
-    partition.follower_timed_out(FOLLOWER, world.cluster.running)
-    world.cluster.stop_node(3)
-    world.cluster.stop_node(LEADER)
+    partition.follower_timed_out(FOLLOWER, world.cluster.brokers.running)
+    world.cluster.nodes.stop(3)
+    world.cluster.nodes.stop(LEADER)
     assert partition.elect_uncleanly([FOLLOWER])
     assert read(world, FOLLOWER, 2).error_code == ErrorCode.OFFSET_OUT_OF_RANGE
     diverging = read(world, FOLLOWER, 2, last_fetched_epoch=0).diverging_epoch
@@ -185,7 +185,7 @@ def test_log_dir_of_a_lagging_replica_has_its_own_size(node: int, records: int) 
 
 def test_follower_with_nothing_has_an_empty_log_dir() -> None:
     world = World()
-    partition = world.cluster.create_topic("t", assignments=[[1, 2]]).partitions[0]
+    partition = world.cluster.topics.create("t", assignments=[[1, 2]]).partitions[0]
     world.cluster.replica_control.lag(partition, 2, 0)
     produce(world, "t", b"b", acks=1)
     (directory,) = world.client(2).call(DESCRIBE_LOG_DIRS, 4, DescribeLogDirsRequest(topics=None)).results

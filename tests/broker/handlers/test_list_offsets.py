@@ -25,7 +25,7 @@ VERSIONS = range(LIST_OFFSETS.versions.first, LIST_OFFSETS.versions.last + 1)
 def world() -> World:
     """Returns a world whose topic has the offsets 0 to 4 with the timestamps 1000, 1001, 1002, 1000, 1001."""
     world = World(nodes=1)
-    world.cluster.create_topic("t", 1)
+    world.cluster.topics.create("t", 1)
     produce(world, "t", b"a", b"b", b"c")
     produce(world, "t", b"d", b"e")
     return world
@@ -66,7 +66,7 @@ def test_special_timestamps_before_their_version_are_refused(world: World, times
 
 def test_max_timestamp_of_an_empty_log_is_not_found() -> None:
     world = World(nodes=1)
-    world.cluster.create_topic("t", 1)
+    world.cluster.topics.create("t", 1)
     assert [(ask(world, timestamp).timestamp, ask(world, timestamp).offset) for timestamp in (-3, 0, -1, -2)] == [
         (-1, -1),
         (-1, -1),
@@ -114,7 +114,7 @@ def test_leader_epochs_have_end_offsets(world: World) -> None:
 def segmented(as_version: str = "2.8") -> World:
     """Returns a world whose topic has segments from 0, 2 and 4 on, which end at the timestamps 2001, 3001 and 4000."""
     world = World(nodes=1, as_version=as_version)
-    world.cluster.create_topic("t", 1, configs={"segment.bytes": "100"})
+    world.cluster.topics.create("t", 1, configs={"segment.bytes": "100"})
     for first_ms, values in ((2000, (b"a", b"b")), (3000, (b"c", b"d")), (4000, (b"e",))):
         records = [Record(number, first_ms + number, None, value * 30, []) for number, value in enumerate(values)]
         world.client().call(PRODUCE, 3, produce_request("t", bytes(build_batch(records))))
@@ -148,13 +148,13 @@ def test_list_offsets_v0_gives_beginnings_of_segments(timestamp: int, count: int
 
 def test_list_offsets_v0_of_an_empty_log_gives_its_end() -> None:
     world = World(nodes=1, as_version="3.9")
-    world.cluster.create_topic("t", 1)
+    world.cluster.topics.create("t", 1)
     assert [old_style(world, timestamp, 5) for timestamp in (-1, -2)] == [[0], [0]]
 
 
 def test_list_offsets_v0_ends_at_the_high_watermark() -> None:
     world = World(nodes=2, as_version="2.8")
-    world.cluster.create_topic("t", assignments=[[1, 2]], configs={"segment.bytes": "100"})
+    world.cluster.topics.create("t", assignments=[[1, 2]], configs={"segment.bytes": "100"})
     produce(world, "t", b"a" * 60)
     world.cluster.replica_control.lag(world.cluster.topics["t"].partitions[0], 2, 10)
     for _ in range(2):
@@ -170,6 +170,6 @@ def test_list_offsets_v0_error_has_no_offsets() -> None:
 
 def test_list_offsets_by_time_needs_messages_with_timestamps() -> None:
     world = World(nodes=1, as_version="2.8")
-    world.cluster.create_topic("t", 1, configs={"message.format.version": "0.9.0"})
+    world.cluster.topics.create("t", 1, configs={"message.format.version": "0.9.0"})
     assert ask(world, 1000, 1).error_code == ErrorCode.UNSUPPORTED_FOR_MESSAGE_FORMAT
     assert not ask(world, -1, 1).error_code

@@ -20,7 +20,7 @@ from tests.broker.harness import World, produce
 @pytest.fixture
 def world() -> World:
     world = World()
-    world.cluster.create_topic("t", assignments=[[1, 2], [1, 2]])
+    world.cluster.topics.create("t", assignments=[[1, 2], [1, 2]])
     return world
 
 
@@ -36,7 +36,7 @@ def log_dirs(world: World, *topics: DescribableLogDirTopic, everything: bool = F
 def test_describe_log_dirs_has_own_replicas(world: World) -> None:
     produce(world, "t", b"x", partition=1)
     size = world.cluster.topics["t"].partitions[1].log.size
-    world.cluster.create_topic("other", assignments=[[2]])
+    world.cluster.topics.create("other", assignments=[[2]])
     assert log_dirs(world, everything=True) == [("t", 0, 0), ("t", 1, size)]
     unknown = DescribableLogDirTopic(topic="nope", partitions=[0])
     assert log_dirs(world, DescribableLogDirTopic(topic="t", partitions=[1, 7]), unknown) == [("t", 1, size)]
@@ -67,7 +67,7 @@ def test_relative_log_dirs_are_absolute_in_answers() -> None:
 def test_alter_replica_log_dirs_refuses_long_names(length: int, partition: int, is_short: bool) -> None:
     """The folder of the copy has a name of at most 255 characters (KAFKA-4893)."""
     world, name = World(nodes=1), "t" * length
-    world.cluster.create_topic(name, 11)
+    world.cluster.topics.create(name, 11)
     topics = [AlterReplicaLogDirTopic(name=name, partitions=[partition])]
     request = AlterReplicaLogDirsRequest(dirs=[AlterReplicaLogDir(path="/tmp/kafka-logs", topics=topics)])
     (result,) = world.client().call(ALTER_REPLICA_LOG_DIRS, 2, request).results

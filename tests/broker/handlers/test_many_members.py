@@ -35,7 +35,7 @@ def join(client: Client, group: str, member_id: str = "", version: int = 3) -> N
 
 def world_with_settings(**settings: str) -> World:
     world = World(nodes=1, settings={name.replace("_", "."): value for name, value in settings.items()})
-    world.cluster.ensure_internal("__consumer_offsets")
+    world.cluster.topics.ensure_internal("__consumer_offsets")
     return world
 
 
@@ -86,7 +86,7 @@ class Unread(RevertibleDict[str, ConsumerMember]):
 
 def test_consumer_member_that_joins_visits_no_other() -> None:
     world = world_with_settings()
-    world.cluster.create_topic("t", 5)
+    world.cluster.topics.create("t", 5)
     client = world.client()
     client.call(CONSUMER_GROUP_HEARTBEAT, 1, consumer_join("m0"))
     client.call(CONSUMER_GROUP_HEARTBEAT, 1, consumer_join("m1"))
@@ -110,7 +110,7 @@ def consumer_join(member_id: str) -> ConsumerGroupHeartbeatRequest:
 def test_consumer_member_above_group_max_size_is_refused() -> None:
     """Every partition is assigned to exactly one member."""
     world = world_with_settings(group_consumer_max_size=str(MEMBERS))
-    topic = world.cluster.create_topic("t", 2 * MEMBERS)
+    topic = world.cluster.topics.create("t", 2 * MEMBERS)
     client = world.client()
     for number in range(MEMBERS + 1):
         error = client.call(CONSUMER_GROUP_HEARTBEAT, 1, consumer_join(f"m{number}")).error_code

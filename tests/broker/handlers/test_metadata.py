@@ -17,7 +17,7 @@ VERSIONS = range(METADATA.versions.first, METADATA.versions.last + 1)
 @pytest.fixture
 def world() -> World:
     world = World()
-    world.cluster.create_topic("t", 2)
+    world.cluster.topics.create("t", 2)
     return world
 
 
@@ -115,8 +115,8 @@ def test_metadata_of_invalid_topic_names_gets_errors(world: World, name: str) ->
 
 def test_metadata_of_a_partition_without_a_leader() -> None:
     world = World(settings={"default.replication.factor": "1"})
-    world.cluster.create_topic("t", 2)
-    world.cluster.stop_node(2)
+    world.cluster.topics.create("t", 2)
+    world.cluster.nodes.stop(2)
     partitions = {partition.replica_nodes[0]: partition for partition in ask(world, 13, named("t")).topics[0].partitions}
     assert (partitions[1].error_code, partitions[1].leader_id) == (0, 1)
     assert (partitions[2].error_code, partitions[2].leader_id) == (ErrorCode.LEADER_NOT_AVAILABLE, -1)
@@ -158,7 +158,7 @@ def describe_cluster(world: World, version: int, **options: Any) -> Any:
 
 
 def test_describe_cluster_lists_brokers(world: World) -> None:
-    world.cluster.stop_node(2)
+    world.cluster.nodes.stop(2)
     response = describe_cluster(world, 2)
     assert [broker.broker_id for broker in response.brokers] == [1]
     assert (response.cluster_id, response.controller_id) == (world.cluster.cluster_id, 1)

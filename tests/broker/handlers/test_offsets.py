@@ -41,7 +41,7 @@ class Scene:
         self.world = World(nodes=2)
         self.client = self.world.client(HERE)
         self.client.call(FIND_COORDINATOR, 4, FindCoordinatorRequest(key_type=0, coordinator_keys=["any"]))
-        self.topic = self.world.cluster.create_topic("t", 2)
+        self.topic = self.world.cluster.topics.create("t", 2)
         broker = self.world.cluster.brokers[HERE]
         self.group = next(name for name in (f"group-{number}" for number in range(100)) if broker.is_coordinator(name))
 
@@ -188,7 +188,7 @@ def test_commit_with_retention_time_expires(scene: Scene) -> None:
 def test_fetch_of_recreated_topic_returns_no_offset(scene: Scene) -> None:
     scene.commit(9, to_commit(1))
     scene.world.cluster.delete_topic(scene.topic)
-    scene.topic = scene.world.cluster.create_topic("t", 2)
+    scene.topic = scene.world.cluster.topics.create("t", 2)
     assert scene.fetched(9) == []
     assert scene.fetched(10, 0) == [(0, -1, -1, "")]
 

@@ -15,7 +15,7 @@ VERSIONS = range(PRODUCE.versions.first, PRODUCE.versions.last + 1)
 @pytest.fixture
 def world() -> World:
     world = World()
-    world.cluster.create_topic("t", 2)
+    world.cluster.topics.create("t", 2)
     return world
 
 
@@ -42,8 +42,8 @@ def test_produce_one_batch_is_appended(world: World, version: int, acks: int) ->
 
 
 def test_produce_writes_the_leader_epoch_into_the_batch(world: World) -> None:
-    world.cluster.stop_node(2)
-    world.cluster.start_node(2)
+    world.cluster.nodes.stop(2)
+    world.cluster.nodes.start(2)
     partition = next(p for p in world.cluster.topics["t"].partitions if p.leader_epoch == 1)
     produce(world, "t", b"x", partition=partition.index)
     (view,) = partition.log.batches(0, 1)
@@ -78,7 +78,7 @@ def test_produce_to_another_broker_returns_the_leader(world: World) -> None:
 
 def test_produce_answers_each_partition_for_itself() -> None:
     world = World(nodes=1)
-    world.cluster.create_topic("t", 2)
+    world.cluster.topics.create("t", 2)
     data = [produce_request("t", batch, partition=index).topic_data[0].partition_data[0] for index, batch in ((0, b""), (1, a_batch(b"x")))]
     request = ProduceRequest(acks=1, timeout_ms=1, topic_data=[TopicProduceData(name="t", partition_data=data)])
     answers = world.client().call(PRODUCE, 9, request).responses[0].partition_responses
@@ -114,7 +114,7 @@ def test_invalid_batches_are_refused_and_not_stored(world: World, batch: bytes |
 
 def test_invalid_timestamps_are_refused_with_kafkas_message() -> None:
     world = World()
-    world.cluster.create_topic("t", 1, configs={"message.timestamp.before.max.ms": "1000"})
+    world.cluster.topics.create("t", 1, configs={"message.timestamp.before.max.ms": "1000"})
     old = build_batch([Record(0, START_MS - 2000, None, b"x", [])])
     answer = ask(world, produce_request("t", bytes(old)))
     assert (answer.error_code, len(answer.record_errors)) == (ErrorCode.INVALID_TIMESTAMP, 1)
@@ -129,7 +129,7 @@ def test_incomplete_second_batch_is_ignored(world: World) -> None:
 
 def test_max_message_bytes_of_the_topic_applies() -> None:
     world = World()
-    world.cluster.create_topic("t", 1, configs={"max.message.bytes": "100"})
+    world.cluster.topics.create("t", 1, configs={"max.message.bytes": "100"})
     assert ask(world, produce_request("t", a_batch(bytes(10)))).error_code == 0
     assert ask(world, produce_request("t", a_batch(bytes(40)))).error_code == ErrorCode.MESSAGE_TOO_LARGE
 
@@ -147,7 +147,7 @@ def test_other_acks_are_refused(world: World, acks: int) -> None:
 
 def test_internal_topics_accept_only_the_admin_client() -> None:
     world = World(nodes=1)
-    world.cluster.ensure_internal("__consumer_offsets")
+    world.cluster.topics.ensure_internal("__consumer_offsets")
     for client_id, code in (("test", ErrorCode.INVALID_TOPIC_EXCEPTION), ("__admin_client", 0)):
         batch = bytes(build_batch([Record(0, 1000, b"key", b"x", [])]))
         response = world.client().call(PRODUCE, 9, produce_request("__consumer_offsets", batch), client_id)
@@ -156,12 +156,12 @@ def test_internal_topics_accept_only_the_admin_client() -> None:
 
 def test_too_few_in_sync_replicas_refuse_acks_all() -> None:
     world = World(settings={"min.insync.replicas": "2"})
-    world.cluster.create_topic("t", 1)
+    world.cluster.topics.create("t", 1)
     assert ask(world, produce_request("t", a_batch(b"x"))).error_code == 0
-    world.cluster.stop_node(2)
+    world.cluster.nodes.stop(2)
     assert ask(world, produce_request("t", a_batch(b"x"))).error_code == ErrorCode.NOT_ENOUGH_REPLICAS
     assert ask(world, produce_request("t", a_batch(b"x"), acks=1)).base_offset == 1
-    world.cluster.start_node(2)
+    world.cluster.nodes.start(2)
     assert ask(world, produce_request("t", a_batch(b"x"))).base_offset == 2
 
 
@@ -178,7 +178,7 @@ def test_acks_0_gets_no_response_and_errors_close(world: World) -> None:
 
 def test_log_append_time_is_written_into_the_batch() -> None:
     world = World()
-    world.cluster.create_topic("t", 1, configs={"message.timestamp.type": "LogAppendTime"})
+    world.cluster.topics.create("t", 1, configs={"message.timestamp.type": "LogAppendTime"})
     answer = ask(world, produce_request("t", a_batch(b"a", b"b")))
     assert answer.log_append_time_ms == START_MS
     (view,) = world.cluster.topics["t"].partitions[0].log.batches(0, 2)

@@ -20,12 +20,12 @@ def metadata_end(world: World) -> int:
 def test_quorum_high_watermark_grows_with_changes_and_time() -> None:
     world = World()
     ends = [metadata_end(world)]
-    world.cluster.create_topic("t", 3)
+    world.cluster.topics.create("t", 3)
     ends.append(metadata_end(world))
     assert ends[1] == ends[0] + 4
     changes: list[Callable[[], object]] = [
-        lambda: world.cluster.stop_node(2),
-        lambda: world.cluster.start_node(2),
+        lambda: world.cluster.nodes.stop(2),
+        lambda: world.cluster.nodes.start(2),
         lambda: world.cluster.replica_control.reassign(world.cluster.topics["t"].partitions[0], [1]),
         lambda: world.cluster.delete_topic(world.cluster.topics["t"]),
         lambda: world.advance(500),

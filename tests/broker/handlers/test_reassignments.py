@@ -26,7 +26,7 @@ CATCH_UP_MS = 500
 @pytest.fixture
 def world() -> World:
     world = World(nodes=3, settings={"auto.leader.rebalance.enable": "false"})
-    world.cluster.create_topic("t", assignments=[[1, 2]])
+    world.cluster.topics.create("t", assignments=[[1, 2]])
     return world
 
 
@@ -75,14 +75,14 @@ def test_reassignment_is_listed_until_replicas_catch_up(world: World) -> None:
 def test_reassignment_is_not_delayed_by_other_changes(world: World) -> None:
     assert reassign(world, [3, 1]) == 0
     world.advance(CATCH_UP_MS - 1)
-    world.cluster.stop_node(2)
+    world.cluster.nodes.stop(2)
     world.advance(1)
     assert (listed(world), state(world)) == ([], ([3, 1], [1, 3], 1, 1))
 
 
 def test_reassignment_waits_for_replica_fetch_wait_max_ms() -> None:
     world = World(settings={"replica.fetch.wait.max.ms": "20"})
-    world.cluster.create_topic("t", assignments=[[1]])
+    world.cluster.topics.create("t", assignments=[[1]])
     assert reassign(world, [2]) == 0
     world.advance(20)
     assert state(world) == ([2], [2], 2, 1)
@@ -98,12 +98,12 @@ def test_reassignment_adding_nothing_completes_at_once(world: World) -> None:
 def test_reassignment_to_a_stopped_node_keeps_the_leader(world: World) -> None:
     assert reassign(world, [1]) == 0
     produce(world, "t", b"a")
-    world.cluster.stop_node(3)
+    world.cluster.nodes.stop(3)
     assert reassign(world, [3]) == 0
     world.advance(10 * CATCH_UP_MS)
     assert (listed(world), state(world)) == ([("t", 0, [3, 1], [3], [1])], ([3, 1], [1], 1, 1))
     assert produce(world, "t", b"b") == 1
-    world.cluster.start_node(3)
+    world.cluster.nodes.start(3)
     assert listed(world)
     world.advance(CATCH_UP_MS)
     assert (listed(world), state(world)) == ([], ([3], [3], 3, 2))
@@ -111,13 +111,13 @@ def test_reassignment_to_a_stopped_node_keeps_the_leader(world: World) -> None:
 
 
 def test_reassignment_from_a_stopped_node_waits_for_its_data(world: World) -> None:
-    world.cluster.create_topic("s", assignments=[[3]])
+    world.cluster.topics.create("s", assignments=[[3]])
     produce(world, "s", b"a")
-    world.cluster.stop_node(3)
+    world.cluster.nodes.stop(3)
     assert reassign(world, [1], name="s") == 0
     world.advance(10 * CATCH_UP_MS)
     assert (listed(world), state(world, "s")) == ([("s", 0, [1, 3], [1], [3])], ([1, 3], [], -1, 1))
-    world.cluster.start_node(3)
+    world.cluster.nodes.start(3)
     assert state(world, "s") == ([1, 3], [3], 3, 2)
     world.advance(CATCH_UP_MS)
     assert (listed(world), state(world, "s")) == ([], ([1], [1], 1, 3))
@@ -135,11 +135,11 @@ def test_reassignment_cancelled_restores_the_replicas(world: World) -> None:
 
 def uncleanly_led(world: World) -> None:
     """Reassigns topic s from the stopped node 3 to node 1, and elects node 1, which lacks the records."""
-    world.cluster.create_topic("s", assignments=[[3]])
+    world.cluster.topics.create("s", assignments=[[3]])
     produce(world, "s", b"a")
-    world.cluster.stop_node(3)
+    world.cluster.nodes.stop(3)
     assert reassign(world, [1], name="s") == 0
-    assert world.cluster.topics["s"].partitions[0].elect_uncleanly(world.cluster.running)
+    assert world.cluster.topics["s"].partitions[0].elect_uncleanly(world.cluster.brokers.running)
     assert state(world, "s") == ([1, 3], [1], 1, 2)
 
 
@@ -199,7 +199,7 @@ def test_reassignment_changing_factor_may_be_refused(world: World) -> None:
 
 
 def test_create_partitions_meanwhile_counts_added_replicas(world: World) -> None:
-    world.cluster.stop_node(3)
+    world.cluster.nodes.stop(3)
     assert reassign(world, [1, 3]) == 0
     wanted = CreatePartitionsTopic(name="t", count=2, assignments=None)
     request = CreatePartitionsRequest(topics=[wanted], timeout_ms=1000, validate_only=False)
@@ -217,9 +217,9 @@ def test_reassignment_of_deleted_topic_ends(world: World) -> None:
 
 def test_acks_all_during_reassignment_counts_in_sync_only() -> None:
     world = World(nodes=3)
-    world.cluster.create_topic("t", assignments=[[1, 2]], configs={"min.insync.replicas": "2"})
+    world.cluster.topics.create("t", assignments=[[1, 2]], configs={"min.insync.replicas": "2"})
     assert reassign(world, [3, 1]) == 0
-    world.cluster.stop_node(2)
+    world.cluster.nodes.stop(2)
     assert state(world) == ([3, 1, 2], [1], 1, 0)
     answer = world.leader_of("t").call(PRODUCE, 9, produce_request("t", a_batch(b"a")))
     assert answer.responses[0].partition_responses[0].error_code == ErrorCode.NOT_ENOUGH_REPLICAS
@@ -230,8 +230,8 @@ def test_acks_all_during_reassignment_counts_in_sync_only() -> None:
 
 def test_leader_stopped_during_reassignment_is_replaced(world: World) -> None:
     assert reassign(world, [3, 1]) == 0
-    world.cluster.stop_node(1)
+    world.cluster.nodes.stop(1)
     assert state(world) == ([3, 1, 2], [2], 2, 1)
-    world.cluster.start_node(1)
+    world.cluster.nodes.start(1)
     world.advance(CATCH_UP_MS)
     assert state(world) == ([3, 1], [1, 3], 3, 2)

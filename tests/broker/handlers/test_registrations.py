@@ -20,18 +20,18 @@ def described(world: World) -> list[int]:
 
 def test_unregister_stopped_node_removes_it_until_it_starts() -> None:
     world = World(nodes=3)
-    world.cluster.stop_node(3)
+    world.cluster.nodes.stop(3)
     assert described(world) == [1, 2, 3]
     assert unregister(world, 3) == 0
     assert described(world) == [1, 2]
     assert unregister(world, 3) == ErrorCode.BROKER_ID_NOT_REGISTERED
-    world.cluster.start_node(3)
+    world.cluster.nodes.start(3)
     assert described(world) == [1, 2, 3]
 
 
 def test_unregister_running_node_ends_its_leaderships() -> None:
     world = World(nodes=2)
-    partition = world.cluster.create_topic("t", assignments=[[2, 1]]).partitions[0]
+    partition = world.cluster.topics.create("t", assignments=[[2, 1]]).partitions[0]
     assert unregister(world, 2) == 0
     assert partition.leader == 1
     assert described(world) == [1]

@@ -195,8 +195,8 @@ def test_restart_and_restore_continue_with_the_stored_state(world: World) -> Non
     member.fetch()
     member.acknowledge((0, 0, ACCEPT), (2, 2, RELEASE))
     state = write_cluster(world.cluster)
-    world.cluster.stop_node(1)
-    world.cluster.start_node(1)
+    world.cluster.nodes.stop(1)
+    world.cluster.nodes.start(1)
     expected = [(1, 1, 1), (2, 2, 2)]
     assert ShareMember(world).acquired() == expected
     world.restore(state)
@@ -208,7 +208,7 @@ def test_deleted_topic_is_unknown(world: World) -> None:
     member.fetch()
     topic_id = member.topic_id
     world.cluster.delete_topic(world.cluster.topics["t"])
-    world.cluster.create_topic("t", 1, 1)
+    world.cluster.topics.create("t", 1, 1)
     response = member.fetch(topics=[])
     assert (response.responses[0].topic_id, partition_of(response).error_code) == (topic_id, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
 

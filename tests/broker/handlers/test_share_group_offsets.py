@@ -39,9 +39,9 @@ class States:
 class Scene:
     def __init__(self, states: States | None = None, settings: dict[str, str] | None = None) -> None:
         self.world = World(nodes=1, settings={"offsets.topic.num.partitions": "1"} | (settings or {}))
-        self.world.cluster.ensure_internal("__consumer_offsets")
-        self.world.cluster.create_topic("t", 2)
-        self.world.cluster.create_topic("u", 1)
+        self.world.cluster.topics.ensure_internal("__consumer_offsets")
+        self.world.cluster.topics.create("t", 2)
+        self.world.cluster.topics.create("u", 1)
         if states:
             vars(self.world.cluster)["share_states"] = states
         self.client = self.world.client()

@@ -49,8 +49,8 @@ class Scene:
     def __init__(self, **settings: str) -> None:
         named = {name.replace("_", "."): value for name, value in settings.items()}
         self.world = World(nodes=1, settings={"offsets.topic.num.partitions": "1", "group.share.assignment.interval.ms": "0"} | named)
-        self.world.cluster.ensure_internal("__consumer_offsets")
-        self.topic = self.world.cluster.create_topic("t", 2)
+        self.world.cluster.topics.ensure_internal("__consumer_offsets")
+        self.topic = self.world.cluster.topics.create("t", 2)
         self.client = self.world.client()
 
     def beat(self, member_id: str = "m", epoch: int = 0, **options: Any) -> ShareGroupHeartbeatResponse:
@@ -200,8 +200,8 @@ def test_share_group_restored_continues_its_session(scene: Scene) -> None:
 
 def test_share_group_of_moved_coordinator_starts_sessions_anew() -> None:
     world = World(nodes=2, settings={"offsets.topic.num.partitions": "1"})
-    offsets = world.cluster.create_topic("__consumer_offsets", assignments=[[1, 2]])
-    world.cluster.create_topic("t", 1)
+    offsets = world.cluster.topics.create("__consumer_offsets", assignments=[[1, 2]])
+    world.cluster.topics.create("t", 1)
     request = ShareGroupHeartbeatRequest(group_id="g", member_id="m", member_epoch=0, subscribed_topic_names=["t"])
     leader = offsets.partitions[0].leader
     assert world.client(leader).call(SHARE_GROUP_HEARTBEAT, 1, request).error_code == 0

@@ -20,8 +20,8 @@ class Coordinator:
 
     def __init__(self, **settings: str) -> None:
         self.world = World(nodes=1, settings={"share.coordinator.state.topic.num.partitions": "1"} | settings)
-        self.topic_id = self.world.cluster.create_topic("t", 2, 1).id
-        self.world.cluster.ensure_internal("__share_group_state")
+        self.topic_id = self.world.cluster.topics.create("t", 2, 1).id
+        self.world.cluster.topics.ensure_internal("__share_group_state")
         self.client = self.world.client()
 
     def initialize(self, start_offset: int = 0, state_epoch: int = 0, partition: int = 0, group_id: str = "g") -> Any:

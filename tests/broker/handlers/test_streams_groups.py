@@ -71,8 +71,8 @@ class Scene:
     def __init__(self, settings: Mapping[str, str] | None = None) -> None:
         quick = {"offsets.topic.num.partitions": "1", "group.streams.assignment.interval.ms": "0"}
         self.world = World(nodes=1, settings=quick | dict(settings or {}))
-        self.world.cluster.ensure_internal("__consumer_offsets")
-        self.world.cluster.create_topic("t", 2)
+        self.world.cluster.topics.ensure_internal("__consumer_offsets")
+        self.world.cluster.topics.create("t", 2)
         self.client = self.world.client()
 
     def beat(

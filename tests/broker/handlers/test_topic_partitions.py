@@ -17,7 +17,7 @@ from tests.broker.harness import World
 @pytest.fixture
 def world() -> World:
     world = World()
-    world.cluster.create_topic("t", 2)
+    world.cluster.topics.create("t", 2)
     return world
 
 
@@ -33,7 +33,7 @@ def shape(response: Any) -> list[tuple[str, list[int]]]:
 
 
 def test_topic_partitions_are_returned_in_pages(world: World) -> None:
-    world.cluster.create_topic("a", 3)
+    world.cluster.topics.create("a", 3)
     assert shape(pages(world)) == [("a", [0, 1, 2]), ("t", [0, 1])]
     assert pages(world).next_cursor is None
     found, cursor = [], None

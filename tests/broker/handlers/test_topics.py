@@ -109,7 +109,7 @@ def test_create_topics_counts_default_partitions() -> None:
     ],
 )
 def test_create_topics_invalid_is_refused(world: World, wanted: CreatableTopic, code: ErrorCode) -> None:
-    world.cluster.create_topic("a.b", 1)
+    world.cluster.topics.create("a.b", 1)
     (result,) = create(world, wanted)
     assert result.error_code == code
     assert result.error_message
@@ -142,20 +142,20 @@ def state(name: str | None, topic_id: bytes = ZERO_UUID) -> DeleteTopicState:
 
 @pytest.mark.parametrize("version", range(1, 7))
 def test_delete_topics_by_name(world: World, version: int) -> None:
-    world.cluster.create_topic("t", 1)
+    world.cluster.topics.create("t", 1)
     assert delete(world, state("t"), state("nope"), version=version) == [ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, 0]
     assert not world.cluster.topics
     assert not world.cluster.topics_by_id
 
 
 def test_delete_topics_by_id(world: World) -> None:
-    topic_id = world.cluster.create_topic("t", 1).id
+    topic_id = world.cluster.topics.create("t", 1).id
     assert delete(world, state(None, b"?" * 16), state(None, topic_id)) == [ErrorCode.UNKNOWN_TOPIC_ID, 0]
     assert not world.cluster.topics
 
 
 def test_delete_topics_ambiguous_is_refused(world: World) -> None:
-    topic_id = world.cluster.create_topic("t", 1).id
+    topic_id = world.cluster.topics.create("t", 1).id
     assert delete(world, state(None), state("t", topic_id)) == [ErrorCode.INVALID_REQUEST] * 2
     assert delete(world, state("t"), state("t")) == [ErrorCode.INVALID_REQUEST]
     assert list(world.cluster.topics) == ["t"]
@@ -163,7 +163,7 @@ def test_delete_topics_ambiguous_is_refused(world: World) -> None:
 
 def test_delete_topics_disabled_is_refused() -> None:
     world = World(settings={"delete.topic.enable": "false"})
-    world.cluster.create_topic("t", 1)
+    world.cluster.topics.create("t", 1)
     assert delete(world, state("t")) == [ErrorCode.TOPIC_DELETION_DISABLED]
     assert delete(world, state("t"), version=2) == [ErrorCode.INVALID_REQUEST]
     assert list(world.cluster.topics) == ["t"]
@@ -178,7 +178,7 @@ def add(world: World, count: int, *replicas: list[int], name: str = "t", times: 
 
 
 def test_create_partitions_adds(world: World) -> None:
-    made = world.cluster.create_topic("t", 1)
+    made = world.cluster.topics.create("t", 1)
     assert add(world, 3, validate_only=True).error_code == 0
     assert len(made.partitions) == 1
     assert add(world, 3).error_code == 0
@@ -189,7 +189,7 @@ def test_create_partitions_adds(world: World) -> None:
 
 
 def test_create_partitions_invalid_is_refused(world: World) -> None:
-    world.cluster.create_topic("t", 2)
+    world.cluster.topics.create("t", 2)
     assert add(world, 2).error_message == "Topic already has 2 partition(s)."
     assert [add(world, count).error_code for count in (2, 1, 0)] == [ErrorCode.INVALID_PARTITIONS] * 3
     assert add(world, 4, [1, 2]).error_code == ErrorCode.INVALID_REPLICA_ASSIGNMENT
@@ -203,7 +203,7 @@ def test_create_partitions_invalid_is_refused(world: World) -> None:
 def test_create_partitions_beyond_the_limit_is_refused() -> None:
     world = World(1)
     for name in ("a", "b", "c"):
-        world.cluster.create_topic(name, 1)
+        world.cluster.topics.create(name, 1)
     wanted = [CreatePartitionsTopic(name=name, count=count, assignments=None) for name, count in (("a", 6001), ("b", 5001), ("c", 4001))]
     results = (
         world.client().call(CREATE_PARTITIONS, 3, CreatePartitionsRequest(topics=wanted, timeout_ms=1000, validate_only=False)).results
@@ -226,8 +226,8 @@ def test_create_topics_with_duplicate_replica_is_refused(world: World) -> None:
 
 def test_delete_topics_with_many_groups_takes_many_turns() -> None:
     world = World(1, stepwise=True)
-    world.cluster.ensure_internal("__consumer_offsets")
-    world.cluster.create_topic("t", 1)
+    world.cluster.topics.ensure_internal("__consumer_offsets")
+    world.cluster.topics.create("t", 1)
     offsets = world.cluster.groups.offsets
     for number in range(1000):
         offsets.commit(f"g{number}", {("t", 0): CommittedOffset(1, -1, "", 0)})

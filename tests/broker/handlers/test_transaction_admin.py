@@ -24,13 +24,13 @@ from tests.broker.transactions.reading import fetch, read_committed
 @pytest.fixture
 def world() -> World:
     world = World()
-    world.cluster.create_topic("t", 2)
+    world.cluster.topics.create("t", 2)
     return world
 
 
 def describe(world: World, transactional_id: str) -> Any:
     request = DescribeTransactionsRequest(transactional_ids=[transactional_id])
-    partition = world.cluster.coordinator(transactional_id, STATE)
+    partition = world.cluster.coordinator_log.partition(transactional_id, STATE)
     assert partition is not None
     (state,) = world.client(partition.leader).call(DESCRIBE_TRANSACTIONS, 0, request).transaction_states
     return state
@@ -62,7 +62,7 @@ def test_describe_transactions_unknown_returns_error(world: World) -> None:
 
 def listed(world: World, version: int = 2, **options: Any) -> list[tuple[str, str]]:
     found = []
-    for node in world.cluster.running:
+    for node in world.cluster.brokers.running:
         request = ListTransactionsRequest(**{"state_filters": [], "producer_id_filters": []} | options)
         answer = world.client(node).call(LIST_TRANSACTIONS, version, request)
         assert answer.error_code == 0
@@ -124,7 +124,7 @@ def test_describe_producers_on_follower_returns_state(world: World) -> None:
 
 def test_describe_producers_unknown_partition_returns_error(world: World) -> None:
     leader = world.cluster.topics["t"].partitions[0].leader
-    world.cluster.create_topic("elsewhere", assignments=[[3 - leader]])
+    world.cluster.topics.create("elsewhere", assignments=[[3 - leader]])
     for topic, partition, code, message in (
         ("nope", 0, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "This server does not host this topic-partition."),
         ("t", 9, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, None),

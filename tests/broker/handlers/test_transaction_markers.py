@@ -14,20 +14,20 @@ from tests.broker.transactions.reading import read_committed
 @pytest.fixture
 def world() -> World:
     world = World()
-    world.cluster.create_topic("t", 2)
+    world.cluster.topics.create("t", 2)
     return world
 
 
 def test_marker_of_partition_without_leader_is_written_later() -> None:
     world = World()
-    world.cluster.create_topic("t", assignments=[[1], [2]])
+    world.cluster.topics.create("t", assignments=[[1], [2]])
     producer = Producer(world)
     assert [producer.write(b"x", partition=index) for index in (0, 1)] == [0, 0]
-    world.cluster.stop_node(2)
+    world.cluster.nodes.stop(2)
     assert producer.end(commit=True).error_code == 0
     assert producer.write(b"y", version=11) == ErrorCode.NOT_ENOUGH_REPLICAS
     assert read_committed(world, "t", 0) == ([b"x"], 2)
-    world.cluster.start_node(2)
+    world.cluster.nodes.start(2)
     assert read_committed(world, "t", 1) == ([b"x"], 2)
     assert producer.write(b"y") == 0
 
@@ -35,12 +35,12 @@ def test_marker_of_partition_without_leader_is_written_later() -> None:
 def test_marker_is_written_by_unclean_leader() -> None:
     """The new leader lacks the record of the transaction, which ends nevertheless."""
     world = World(nodes=3)
-    world.cluster.create_topic("t", assignments=[[1, 2]])
-    world.cluster.stop_node(2)
+    world.cluster.topics.create("t", assignments=[[1, 2]])
+    world.cluster.nodes.stop(2)
     producer = Producer(world)
     assert producer.write(b"x") == 0
-    world.cluster.stop_node(1)
-    world.cluster.start_node(2)
+    world.cluster.nodes.stop(1)
+    world.cluster.nodes.start(2)
     assert producer.end(commit=True).error_code == 0
     assert producer.init(5).error_code == ErrorCode.CONCURRENT_TRANSACTIONS
     request = ElectLeadersRequest(election_type=1, topic_partitions=[TopicPartitions(topic="t", partitions=[0])], timeout_ms=1)
@@ -50,10 +50,10 @@ def test_marker_is_written_by_unclean_leader() -> None:
 
 
 def test_marker_of_deleted_topic_is_not_needed(world: World) -> None:
-    world.cluster.create_topic("u", assignments=[[2]])
+    world.cluster.topics.create("u", assignments=[[2]])
     producer = Producer(world)
     assert producer.add(3, {"u": [0]}) == [0]
-    world.cluster.stop_node(2)
+    world.cluster.nodes.stop(2)
     assert producer.end(commit=True).error_code == 0
     assert producer.init(5).error_code == ErrorCode.CONCURRENT_TRANSACTIONS
     world.cluster.delete_topic(world.cluster.topics["u"])

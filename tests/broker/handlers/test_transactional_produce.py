@@ -14,7 +14,7 @@ from tests.broker.transactions.reading import read_committed
 @pytest.fixture
 def world() -> World:
     world = World()
-    world.cluster.create_topic("t", 2)
+    world.cluster.topics.create("t", 2)
     return world
 
 
@@ -22,10 +22,10 @@ def world() -> World:
 def half_ended() -> Producer:
     """A producer whose last transaction has no marker yet in the partition of node 2, which is stopped."""
     world = World()
-    world.cluster.create_topic("t", assignments=[[1], [2]])
+    world.cluster.topics.create("t", assignments=[[1], [2]])
     producer = Producer(world)
     assert [producer.write(b"x", partition=index) for index in (0, 1)] == [0, 0]
-    world.cluster.stop_node(2)
+    world.cluster.nodes.stop(2)
     assert producer.end(commit=True).error_code == 0
     return producer
 
@@ -39,7 +39,7 @@ def test_produce_v12_waits_for_previous_transaction(half_ended: Producer) -> Non
         world.advance(20)
     assert client.receive().responses[0].partition_responses[0].error_code == ErrorCode.CONCURRENT_TRANSACTIONS
     world.advance(20)
-    world.cluster.start_node(2)
+    world.cluster.nodes.start(2)
     assert client.receive() is None
     world.advance(20)
     assert client.receive().responses[0].partition_responses[0].error_code == 0
@@ -51,7 +51,7 @@ def test_produce_v12_waits_for_previous_transaction(half_ended: Producer) -> Non
 def test_produce_after_unreplicated_marker_waits_for_both() -> None:
     """The previous transaction is complete when its marker is replicated. Then the new batch waits for the follower as well."""
     world = World()
-    partition = world.cluster.create_topic("t", assignments=[[1, 2]]).partitions[0]
+    partition = world.cluster.topics.create("t", assignments=[[1, 2]]).partitions[0]
     producer, client, control = Producer(world), world.client(1), world.cluster.replica_control
     assert producer.write(b"x") == 0
     control.lag(partition, 2, 0)
@@ -99,14 +99,14 @@ def test_produce_of_fenced_producer_returns_error(world: World, version: int) ->
 
 def test_produce_without_coordinator_can_be_retried() -> None:
     world = World(settings={"transaction.state.log.replication.factor": "1"})
-    world.cluster.create_topic("t", assignments=[[1, 2]])
+    world.cluster.topics.create("t", assignments=[[1, 2]])
     transactional_id = next(name for name in "abcdefgh" if world_coordinator(world, name) == 2)
     producer = Producer(world, transactional_id)
-    world.cluster.stop_node(2)
+    world.cluster.nodes.stop(2)
     for version in (11, 12):
         assert producer.write(b"x", version=version, transactional_id=transactional_id) == ErrorCode.NOT_ENOUGH_REPLICAS
     assert producer.write(b"y", version=12, transactional_id=transactional_id, base_sequence=1) == ErrorCode.NOT_ENOUGH_REPLICAS
-    world.cluster.start_node(2)
+    world.cluster.nodes.start(2)
     # The second batch must not be accepted before the first one.
     out_of_order = ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER
     assert producer.write(b"y", transactional_id=transactional_id, base_sequence=1) == out_of_order
@@ -115,7 +115,7 @@ def test_produce_without_coordinator_can_be_retried() -> None:
 
 def test_produce_without_verification_is_accepted() -> None:
     world = World(settings={"transaction.partition.verification.enable": "false"})
-    world.cluster.create_topic("t", 1)
+    world.cluster.topics.create("t", 1)
     assert Producer(world).write(b"x", version=11) == 0
 
 
@@ -130,7 +130,7 @@ def test_produce_outside_transaction_returns_error(world: World) -> None:
 
 def test_produce_with_two_producers_returns_error(world: World) -> None:
     world = World(nodes=1)
-    world.cluster.create_topic("t", 2)
+    world.cluster.topics.create("t", 2)
     data = [
         PartitionProduceData(
             index=index, records=a_batch(b"x", producer_id=index, producer_epoch=0, base_sequence=0, is_transactional=True)
@@ -158,15 +158,15 @@ def test_produce_duplicate_returns_time_of_records(world: World) -> None:
 
 
 def world_coordinator(world: World, transactional_id: str) -> int:
-    world.cluster.ensure_internal(STATE)
-    partition = world.cluster.coordinator(transactional_id, STATE)
+    world.cluster.topics.ensure_internal(STATE)
+    partition = world.cluster.coordinator_log.partition(transactional_id, STATE)
     assert partition is not None
     return partition.leader
 
 
 def test_producer_state_expires() -> None:
     world = World(settings={"producer.id.expiration.ms": "1000", "producer.id.expiration.check.interval.ms": "500"})
-    world.cluster.create_topic("t", 1)
+    world.cluster.topics.create("t", 1)
     producer = Producer(world)
     assert producer.write(b"x", is_transactional=False, transactional_id=None) == 0
     producers = world.cluster.topics["t"].partitions[0].producers

@@ -14,7 +14,7 @@ from tests.broker.transactions.reading import fetch, read_committed
 @pytest.fixture
 def world() -> World:
     world = World()
-    world.cluster.create_topic("t", 2)
+    world.cluster.topics.create("t", 2)
     return world
 
 
@@ -63,7 +63,7 @@ def test_fetch_last_stable_offset_after_delete_records(world: World) -> None:
 def test_list_offsets_committed_ends_at_open_transaction(committed: bool, expected: list[int]) -> None:
     """Looks up the end, the start, the first record since a timestamp, and the record with the highest timestamp."""
     world = World()
-    world.cluster.create_topic("t", 1, configs={"message.timestamp.type": "LogAppendTime"})
+    world.cluster.topics.create("t", 1, configs={"message.timestamp.type": "LogAppendTime"})
     produce(world, "t", b"a")
     world.advance(1000)
     assert Producer(world).write(b"x") == 0

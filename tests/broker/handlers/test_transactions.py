@@ -31,7 +31,7 @@ from tests.broker.transactions.reading import fetch, read_committed
 @pytest.fixture
 def world() -> World:
     world = World()
-    world.cluster.create_topic("t", 2)
+    world.cluster.topics.create("t", 2)
     return world
 
 
@@ -103,7 +103,7 @@ def test_add_partitions_unknown_partition_adds_nothing(world: World) -> None:
 @pytest.mark.parametrize("version", [4, 5])
 def test_add_partitions_of_brokers_handles_transactions(version: int) -> None:
     world = World(nodes=1)  # One node coordinates both transactional ids.
-    world.cluster.create_topic("t", 2)
+    world.cluster.topics.create("t", 2)
     one, two = Producer(world, "one"), Producer(world, "two")
 
     def add(*entries: tuple[Producer, bool, list[int]]) -> dict[str, list[int]]:
@@ -130,7 +130,7 @@ def test_add_partitions_of_brokers_handles_transactions(version: int) -> None:
 
 def test_add_partitions_of_one_transaction_writes_once() -> None:
     world = World(nodes=1)
-    world.cluster.create_topic("t", 50)
+    world.cluster.topics.create("t", 50)
     producer = Producer(world, "one")
     entries = [
         AddPartitionsToTxnTransaction(
@@ -142,7 +142,7 @@ def test_add_partitions_of_one_transaction_writes_once() -> None:
         )
         for index in (*range(50), 99)
     ]
-    partition = world.cluster.coordinator(producer.transactional_id, STATE)
+    partition = world.cluster.coordinator_log.partition(producer.transactional_id, STATE)
     assert partition is not None
     before = partition.log.end_offset
     answer = producer.coordinator().call(ADD_PARTITIONS_TO_TXN, 5, AddPartitionsToTxnRequest(transactions=entries))
@@ -209,9 +209,9 @@ def test_apis_on_wrong_node_return_not_coordinator(world: World) -> None:
 def test_end_txn_after_coordinator_moved_commits(world: World) -> None:
     producer = Producer(world)
     assert producer.write(b"x") == 0
-    partition = world.cluster.coordinator("x", STATE)
+    partition = world.cluster.coordinator_log.partition("x", STATE)
     assert partition is not None
-    world.cluster.stop_node(partition.leader)
+    world.cluster.nodes.stop(partition.leader)
     assert producer.end(commit=True).error_code == 0
     assert read_committed(world, "t", 0) == ([b"x"], 2)
     (_, marker) = [RecordBatch(view) for view in world.cluster.topics["t"].partitions[0].log.batches(0, 2)]
@@ -242,7 +242,7 @@ def test_txn_offset_commit_of_several_groups_is_committed(world: World) -> None:
     for group in groups:
         assert producer.commit_offset(5, group=group) == 0
     assert world.cluster.groups.offsets.groups_in_transaction(producer.id) == list(groups)
-    first, second, third = (world.cluster.coordinator(group, OFFSETS) for group in groups)
+    first, second, third = (world.cluster.coordinator_log.partition(group, OFFSETS) for group in groups)
     assert len({first, second, third}) == 3
     assert producer.end(commit=True).error_code == 0
     assert world.cluster.groups.offsets.groups_in_transaction(0) == []
@@ -293,7 +293,7 @@ def test_txn_offset_commit_on_wrong_node_returns_error(world: World) -> None:
 
 
 def world_partition(world: World, transactional_id: str) -> int:
-    partition = world.cluster.coordinator(transactional_id, STATE)
+    partition = world.cluster.coordinator_log.partition(transactional_id, STATE)
     assert partition is not None
     return partition.index
 

@@ -15,7 +15,7 @@ from tests.broker.harness import Client, World
 
 def world(as_version: str) -> World:
     world = World(as_version=as_version, settings={"offset.metadata.max.bytes": "4"})
-    world.cluster.create_topic("t", 2, 1)
+    world.cluster.topics.create("t", 2, 1)
     return world
 
 
@@ -36,8 +36,8 @@ def fetched(world: World, version: int, *indexes: int) -> list[tuple[int, int, s
 
 
 def coordinator(world: World) -> Client:
-    world.cluster.ensure_internal("__consumer_offsets")
-    partition = world.cluster.coordinator("g", "__consumer_offsets")
+    world.cluster.topics.ensure_internal("__consumer_offsets")
+    partition = world.cluster.coordinator_log.partition("g", "__consumer_offsets")
     assert partition is not None
     return world.client(partition.leader)
 

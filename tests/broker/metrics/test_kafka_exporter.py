@@ -25,14 +25,14 @@ def progress(group: str, topic: str, index: int) -> Labels:
 
 
 def commit(world: World, group: str, offsets: dict[tuple[str, int], int]) -> None:
-    world.cluster.ensure_internal("__consumer_offsets")
+    world.cluster.topics.ensure_internal("__consumer_offsets")
     committed = {key: CommittedOffset(offset, -1, "", START_MS) for key, offset in offsets.items()}
     world.cluster.groups.offsets.commit(group, committed)
 
 
 def test_brokers_are_the_nodes_that_are_alive() -> None:
     world = World(3)
-    world.cluster.stop_node(2)
+    world.cluster.nodes.stop(2)
     found = rendered(world)
     assert found["kafka_brokers"] == {labelled(): 2}
     assert found["kafka_broker_info"] == {labelled(id="1", address="127.0.0.1:9092"): 1, labelled(id="3", address="127.0.0.1:9094"): 1}
@@ -40,11 +40,11 @@ def test_brokers_are_the_nodes_that_are_alive() -> None:
 
 def test_partition_has_offsets_leader_and_replicas() -> None:
     world = World(3)
-    world.cluster.create_topic("orders", assignments=[[1, 2, 3], [2, 3, 1]])
+    world.cluster.topics.create("orders", assignments=[[1, 2, 3], [2, 3, 1]])
     for _ in range(3):
         produce(world, "orders", b"a", b"b")
     world.cluster.topics["orders"].partitions[0].delete_before(2)
-    world.cluster.stop_node(1)
+    world.cluster.nodes.stop(1)
     found = rendered(world)
     first, second = partition("orders", 0), partition("orders", 1)
     assert found["kafka_topic_partitions"][labelled(topic="orders")] == 2
@@ -59,9 +59,9 @@ def test_partition_has_offsets_leader_and_replicas() -> None:
 
 def test_partition_without_leader_has_neither_leader_nor_offsets() -> None:
     world = World(2)
-    world.cluster.create_topic("orders", assignments=[[1], [2]])
+    world.cluster.topics.create("orders", assignments=[[1], [2]])
     commit(world, "billing", {("orders", 0): 0, ("orders", 1): 0})
-    world.cluster.stop_node(1)
+    world.cluster.nodes.stop(1)
     found = rendered(world)
     for name in ("current_offset", "oldest_offset", "leader"):
         assert partition("orders", 0) not in found[f"kafka_topic_partition_{name}"]
@@ -71,8 +71,8 @@ def test_partition_without_leader_has_neither_leader_nor_offsets() -> None:
 
 def test_group_has_offsets_and_lag_of_topics_with_commits() -> None:
     world = World(1)
-    world.cluster.create_topic("orders", 3)
-    world.cluster.create_topic("other", 1)
+    world.cluster.topics.create("orders", 3)
+    world.cluster.topics.create("other", 1)
     produce(world, "orders", b"a", b"b", b"c")
     produce(world, "orders", b"a", partition=1)
     commit(world, "billing", {("orders", 0): 1, ("orders", 1): 5})
@@ -87,16 +87,16 @@ def test_group_has_offsets_and_lag_of_topics_with_commits() -> None:
 
 def test_group_without_coordinator_is_left_out() -> None:
     world = World(1)
-    world.cluster.create_topic("orders", 1)
+    world.cluster.topics.create("orders", 1)
     commit(world, "billing", {("orders", 0): 1})
     assert rendered(world)["kafka_consumergroup_members"] == {labelled(consumergroup="billing"): 0}
-    world.cluster.stop_node(1)
+    world.cluster.nodes.stop(1)
     assert "kafka_consumergroup_members" not in rendered(world)
 
 
 def test_hostile_names_stay_one_label_value() -> None:
     world = World(1)
-    world.cluster.create_topic("orders", 1)
+    world.cluster.topics.create("orders", 1)
     name = 'a"} 1\nkafka_brokers 99\n# EOF\n\\\r\u2028\x00<script>'
     commit(world, name, {("orders", 0): 1})
     found = rendered(world)
@@ -107,9 +107,9 @@ def test_hostile_names_stay_one_label_value() -> None:
 
 def test_large_cluster_is_rendered_in_slices() -> None:
     world = World(1)
-    world.cluster.create_topic("large", 10_000)
+    world.cluster.topics.create("large", 10_000)
     for number in range(50):
-        world.cluster.create_topic(f"small-{number}", 1)
+        world.cluster.topics.create(f"small-{number}", 1)
     commit(world, "billing", {("large", 9_999): 0})
     pieces = list(kafka_exporter.pieces(world.cluster, ADDRESSES))
     assert max(piece.count("\n") for piece in pieces) <= ITEMS + 2
@@ -120,8 +120,8 @@ def test_large_cluster_is_rendered_in_slices() -> None:
 
 def test_topic_deleted_between_slices_is_left_out() -> None:
     world = World(1)
-    world.cluster.create_topic("orders", 1)
-    world.cluster.create_topic("payments", 1)
+    world.cluster.topics.create("orders", 1)
+    world.cluster.topics.create("payments", 1)
     commit(world, "billing", {("orders", 0): 0, ("payments", 0): 0})
     commit(world, "audit", {("orders", 0): 0})
     pieces = kafka_exporter.pieces(world.cluster, ADDRESSES)

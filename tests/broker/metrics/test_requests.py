@@ -28,7 +28,7 @@ def produced(client: Client, count: int) -> None:
 @pytest.fixture
 def world() -> World:
     world = World(1)
-    world.cluster.create_topic("orders", 1)
+    world.cluster.topics.create("orders", 1)
     return world
 
 

@@ -21,7 +21,7 @@ def fetch(topic: str) -> FetchRequest:
 
 def test_connections_and_parked_requests_are_counted() -> None:
     world = World(2)
-    world.cluster.create_topic("orders", assignments=[[2]])
+    world.cluster.topics.create("orders", assignments=[[2]])
     world.client(1)
     waiting = world.client(2)
     waiting.send(FETCH, 11, fetch("orders"))
@@ -34,13 +34,13 @@ def test_connections_and_parked_requests_are_counted() -> None:
 
 def test_node_that_serves_no_clients_is_down() -> None:
     world = World(2)
-    world.cluster.stop_node(2)
+    world.cluster.nodes.stop(2)
     assert rendered(world)["odradek_node_up"] == {labelled(node="1"): 1, labelled(node="2"): 0}
 
 
 def test_groups_are_counted_by_type_and_state() -> None:
     world = World(1)
-    world.cluster.create_topic("orders", 1)
+    world.cluster.topics.create("orders", 1)
     for number in range(3):
         commit(world, f"group-{number}", {("orders", 0): 0})
     assert rendered(world)["odradek_groups"] == {labelled(type="classic", state="Empty"): 3}
@@ -60,7 +60,7 @@ def test_hits_of_faults_are_counted() -> None:
 
 def test_memory_contains_the_bytes_of_logs() -> None:
     world = World(1, max_memory_bytes=1 << 24)
-    world.cluster.create_topic("orders", 1)
+    world.cluster.topics.create("orders", 1)
     produce(world, "orders", b"a" * 1000)
     found = rendered(world)
     assert found["odradek_memory_bytes"][labelled(kind="logs")] == world.cluster.topics["orders"].partitions[0].log.size > 1000

@@ -125,7 +125,7 @@ def test_release_before_3_6_does_not_verify_transactions(name: str, verifies: bo
 @pytest.mark.parametrize(("name", "version"), [("2.1", 3), ("4.0", 3), ("4.1", 4), ("4.3", 4)])
 def test_release_writes_its_version_of_commits(name: str, version: int) -> None:
     world = World(as_version=name, settings={"offsets.topic.num.partitions": "1"})
-    world.cluster.ensure_internal("__consumer_offsets")
+    world.cluster.topics.ensure_internal("__consumer_offsets")
     world.cluster.groups.offsets.commit("g", {("t", 0): CommittedOffset(5, -1, "", START_MS)})
     log = world.cluster.topics["__consumer_offsets"].partitions[0].log
     values = [record.value or b"" for batch in log.batches(0, log.end_offset) for record in RecordBatch(batch).records()]

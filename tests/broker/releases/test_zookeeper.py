@@ -35,9 +35,9 @@ def controller(client: Client) -> int:
 def test_metadata_names_the_same_controller_after_it_returns() -> None:
     world = World(nodes=3, as_version="2.8")
     assert [controller(world.client(node)) for node in (1, 2, 3)] == [1, 1, 1]
-    world.cluster.stop_node(1)
+    world.cluster.nodes.stop(1)
     assert controller(world.client(3)) == 2
-    world.cluster.start_node(1)
+    world.cluster.nodes.start(1)
     assert controller(world.client(1)) == 2
 
 
@@ -60,7 +60,7 @@ def test_create_topics_is_forwarded_with_kraft() -> None:
 @pytest.mark.parametrize("kind", ["delete", "partitions", "elect", "reassignments"])
 def test_request_for_the_controller_is_refused_by_others(kind: str) -> None:
     world = World(as_version="2.8")
-    world.cluster.create_topic("t", 1, 1)
+    world.cluster.topics.create("t", 1, 1)
     client = world.client(2)
     if kind == "delete":
         code = client.call(DELETE_TOPICS, 3, DeleteTopicsRequest(topic_names=["t"], timeout_ms=0)).responses[0].error_code
@@ -78,12 +78,12 @@ def test_request_for_the_controller_is_refused_by_others(kind: str) -> None:
 
 def test_snapshot_keeps_controller_and_offsets() -> None:
     world = World(as_version="2.8")
-    world.cluster.stop_node(1)
-    assert world.cluster.controller_id == 2
-    world.cluster.start_node(1)
+    world.cluster.nodes.stop(1)
+    assert world.cluster.brokers.controller_id == 2
+    world.cluster.nodes.start(1)
     assert world.cluster.zookeeper is not None
     world.cluster.zookeeper.commit("g", "t", 3, 9)
     state = write_cluster(world.cluster)
     world.restore(state)
     assert world.cluster.zookeeper is not None
-    assert (world.cluster.controller_id, world.cluster.zookeeper.committed("g", "t", 3)) == (2, 9)
+    assert (world.cluster.brokers.controller_id, world.cluster.zookeeper.committed("g", "t", 3)) == (2, 9)

@@ -38,7 +38,7 @@ def firings(world: World, milliseconds: int) -> list[str]:
 @pytest.mark.parametrize(("policy", "expires"), [("delete", True), ("compact", False), ("compact,delete", True)])
 def test_ten_years_over_filled_partitions_run_one_check(policy: str, expires: bool) -> None:
     world = World(nodes=1, settings={"connections.max.idle.ms": "-1"})
-    world.cluster.create_topic("t", 1000, configs={"cleanup.policy": policy})
+    world.cluster.topics.create("t", 1000, configs={"cleanup.policy": policy})
     client = world.client()
     for partition in range(1000):
         client.call(PRODUCE, 9, produce_request("t", BATCH, partition=partition))

@@ -59,12 +59,12 @@ def large() -> World:
     world = World(1, stepwise=True)
     cluster = world.cluster
     for name in ("__consumer_offsets", "__transaction_state"):
-        cluster.ensure_internal(name)
+        cluster.topics.ensure_internal(name)
     for number in range(TOPICS):
-        cluster.create_topic(f"t{number}", 1)
+        cluster.topics.create(f"t{number}", 1)
         cluster.groups.offsets.commit(f"g{number}", {(f"t{number}", 0): CommittedOffset(1, -1, "", 0)})
         cluster.transactions.init_producer_id(f"{'a' * 20}{number}", 1000)
-    topic = cluster.create_topic("large", PARTITIONS)
+    topic = cluster.topics.create("large", PARTITIONS)
     for index in range(PARTITIONS):
         cluster.groups.offsets.commit("g", {("large", index): CommittedOffset(index, -1, "", 0)})
         topic.partitions[0].producers.record(index, 0, 0, 0, 0, 0, 0, 0)
@@ -97,11 +97,11 @@ def test_long_response_takes_several_turns(large: World, case: str) -> None:
 def test_topic_deleted_between_slices_is_left_out() -> None:
     world = World(1, stepwise=True)
     for number in range(1000):
-        world.cluster.create_topic(f"t{number}", 1)
+        world.cluster.topics.create(f"t{number}", 1)
     client = world.client()
     client.send(METADATA, 12, MetadataRequest(topics=None))
     world.cluster.delete_topic(world.cluster.topics["t999"])
-    world.cluster.create_topic("new", 1)
+    world.cluster.topics.create("new", 1)
     answer, _ = answered_in_turns(world, client)
     assert [topic.name for topic in answer.topics] == [f"t{number}" for number in range(999)]
     assert all(len(topic.partitions) == 1 and not topic.error_code for topic in answer.topics)
@@ -109,5 +109,5 @@ def test_topic_deleted_between_slices_is_left_out() -> None:
 
 def test_short_response_takes_one_turn() -> None:
     world = World(1, stepwise=True)
-    world.cluster.create_topic("t", 10)
+    world.cluster.topics.create("t", 10)
     assert len(world.client().call(METADATA, 12, MetadataRequest(topics=None)).topics) == 1

@@ -63,7 +63,7 @@ def test_transactional_batch_needs_the_right_for_its_transaction() -> None:
     """CVE-2018-17196: the request says that it is not transactional, but its batch is."""
     acls = ["User:alice:allow:write:topic:t"]
     world = World(nodes=1, security=Security(users={"alice": "alice-secret"}, acls=acls))
-    world.cluster.create_topic("t", 1, 1)
+    world.cluster.topics.create("t", 1, 1)
     client = world.client()
     plain(client, password="alice-secret")
     batch = a_batch(b"v", producer_id=7, producer_epoch=0, base_sequence=0, is_transactional=True)
@@ -75,7 +75,7 @@ def test_transactional_batch_needs_the_right_for_its_transaction() -> None:
 def test_fetch_of_a_client_as_a_replica_changes_nothing() -> None:
     """CVE-2018-1288: a client sends the id of a broker as its replica id."""
     world = World(nodes=2)
-    world.cluster.create_topic("t", 1, 2)
+    world.cluster.topics.create("t", 1, 2)
     partition = world.cluster.topics["t"].partitions[0]
     before = (list(partition.isr), partition.high_watermark)
     wanted = FetchPartition(partition=0, fetch_offset=0, partition_max_bytes=1000)

@@ -27,7 +27,7 @@ def world() -> World:
 
 def new_world(**settings: str) -> World:
     world = World(nodes=1, settings=SETTINGS | {name.replace("_", "."): value for name, value in settings.items()})
-    world.cluster.create_topic("t", 2, 1)
+    world.cluster.topics.create("t", 2, 1)
     return world
 
 
@@ -171,10 +171,10 @@ def test_states_of_a_deleted_topic_are_removed(world: World) -> None:
 
 def test_write_without_a_leader_changes_nothing() -> None:
     world = World(nodes=2, settings=SETTINGS | {"share.coordinator.state.topic.replication.factor": "1"})
-    world.cluster.create_topic("t", 1, 1, [[1]])
+    world.cluster.topics.create("t", 1, 1, [[1]])
     states, key = initialized(world, 0)
     partition = state_log(world.cluster)
-    world.cluster.stop_node(partition.leader)
+    world.cluster.nodes.stop(partition.leader)
     before = states.summary(*key)
     with pytest.raises(KafkaError) as refused:
         states.write(key, 1, 0, 9, 0, [])

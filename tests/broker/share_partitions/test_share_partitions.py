@@ -21,7 +21,7 @@ from tests.broker.harness import World, produce
 )
 def test_start_offset_follows_the_reset(reset: str, now_ms: int, offset: int) -> None:
     world = World(nodes=1)
-    partition = world.cluster.create_topic("t", 1, 1).partitions[0]
+    partition = world.cluster.topics.create("t", 1, 1).partitions[0]
     produce(world, "t", b"a", b"b", b"c", b"d")
     partition.delete_before(1)
     assert initial_start_offset(partition, reset, now_ms) == offset
@@ -29,7 +29,7 @@ def test_start_offset_follows_the_reset(reset: str, now_ms: int, offset: int) ->
 
 def test_start_offset_without_a_recent_record_is_unknown() -> None:
     world = World(nodes=1)
-    partition = world.cluster.create_topic("t", 1, 1).partitions[0]
+    partition = world.cluster.topics.create("t", 1, 1).partitions[0]
     produce(world, "t", b"a")
     with pytest.raises(KafkaError) as refused:
         initial_start_offset(partition, "by_duration:PT1S", 5000)

@@ -41,8 +41,8 @@ def world() -> World:
     """A cluster whose topic `t` has three records."""
     made = World(2, {"offsets.topic.num.partitions": "1", "transaction.state.log.num.partitions": "1"})
     for name in ("__consumer_offsets", "__transaction_state", "__share_group_state"):
-        made.cluster.ensure_internal(name)
-    made.cluster.create_topic("t", 1, 2)
+        made.cluster.topics.ensure_internal(name)
+    made.cluster.topics.create("t", 1, 2)
     produce(made, "t", b"a", b"b", b"c")
     return made
 
@@ -64,7 +64,7 @@ def end_of(world: World, epoch: int) -> tuple[int, int]:
 
 
 def leader_epochs(cluster: ClusterState) -> set[int]:
-    return {partition.leader_epoch for partition in cluster.partitions()}
+    return {partition.leader_epoch for partition in cluster.topics.partitions()}
 
 
 def test_consumer_finds_out_where_the_restored_log_ends(world: World) -> None:
@@ -83,14 +83,14 @@ def test_consumer_finds_out_where_the_restored_log_ends(world: World) -> None:
 def test_leader_epochs_are_above_those_of_deleted_topics(world: World) -> None:
     state = write_cluster(world.cluster)
     world.cluster.delete_topic(world.cluster.topics["t"])
-    partition = world.cluster.create_topic("t", 1, 2).partitions[0]
+    partition = world.cluster.topics.create("t", 1, 2).partitions[0]
     for leader in (1, 2, 1, 2):
         partition.elect(leader)
     world.cluster.delete_topic(world.cluster.topics["t"])
     cluster = back_to(world, state)
     assert leader_epochs(cluster) == {5}
-    cluster.create_topic("new", 1, 2)
-    cluster.add_partitions(cluster.topics["t"], [[1, 2]])
+    cluster.topics.create("new", 1, 2)
+    cluster.topics.add_partitions(cluster.topics["t"], [[1, 2]])
     assert leader_epochs(cluster) == {5}, "a consumer may know a topic with the same name from the time before"
 
 
@@ -112,7 +112,7 @@ def test_loaded_state_begins_new_leader_epochs(world: World) -> None:
 def test_features_have_a_newer_epoch_after_each_restore(world: World) -> None:
     state, epochs = write_cluster(world.cluster), [world.cluster.metadata_log.end_offset]
     for _ in range(3):
-        world.cluster.create_topic("u", 1, 1)
+        world.cluster.topics.create("u", 1, 1)
         epochs.append(world.cluster.metadata_log.end_offset)
         epochs.append(back_to(world, state).metadata_log.end_offset)
     assert epochs == sorted(set(epochs))
@@ -219,9 +219,9 @@ def test_transaction_open_in_a_snapshot_is_open_again(world: World) -> None:
 def test_first_write_of_a_transaction_finds_a_new_coordinator(world: World) -> None:
     """A reset removes `__transaction_state`, and a producer of transactions v2 does not look for the coordinator again."""
     empty = World(2, {"transaction.state.log.num.partitions": "1"})
-    empty.cluster.create_topic("t", 1, 2)
+    empty.cluster.topics.create("t", 1, 2)
     state = write_cluster(empty.cluster)
-    empty.cluster.ensure_internal("__transaction_state")
+    empty.cluster.topics.ensure_internal("__transaction_state")
     producer = end(empty, begin(empty), v2=True)
     back_to(empty, state)
     batch = a_batch(b"v", producer_id=producer.id, producer_epoch=producer.epoch, base_sequence=0, is_transactional=True)

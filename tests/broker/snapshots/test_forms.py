@@ -143,7 +143,7 @@ def every_kind_of_state() -> World:
     world = World(1, few | AUTHORIZER | {"delegation.token.secret.key": "secret"})
     cluster = world.cluster
     for name in ("t", "__consumer_offsets", "__transaction_state"):
-        assert cluster.ensure_internal(name) or cluster.create_topic(name, 1)
+        assert cluster.topics.ensure_internal(name) or cluster.topics.create(name, 1)
     produce(world, "t", b"value", producer_id=1, producer_epoch=0, base_sequence=0)
     protocols = (Protocol("range", b""),)
     join = Join(protocol_type="consumer", protocols=protocols, session_timeout_ms=10_000, rebalance_timeout_ms=10_000)

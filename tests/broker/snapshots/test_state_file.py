@@ -26,7 +26,7 @@ HEAD_BYTES = 28
 
 def small_world() -> World:
     world = World(1)
-    world.cluster.create_topic("t", 2)
+    world.cluster.topics.create("t", 2)
     for size in (10, 5000, KEEP_BYTES, 10):
         produce(world, "t", b"v" * size)
     world.cluster.topics["t"].partitions[0].delete_before(1)

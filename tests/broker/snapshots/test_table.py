@@ -29,7 +29,7 @@ def without_collector() -> Iterator[None]:
 def world_with_records(count: int = 3, limit: int | None = None) -> tuple[World, Snapshots]:
     world = World(1, max_memory_bytes=limit)
     snapshots = Snapshots(world.cluster)
-    world.cluster.create_topic("t", 1)
+    world.cluster.topics.create("t", 1)
     for _ in range(count):
         produce(world, "t", VALUE)
     return world, snapshots

@@ -23,8 +23,8 @@ LONG_MS = 3_600_000
 def world() -> World:
     made = World(2, {"offsets.topic.num.partitions": "1", "transaction.state.log.num.partitions": "1"})
     for name in ("__consumer_offsets", "__transaction_state"):
-        made.cluster.ensure_internal(name)
-    made.cluster.create_topic("t", 1, 2)
+        made.cluster.topics.ensure_internal(name)
+    made.cluster.topics.create("t", 1, 2)
     return made
 
 
@@ -76,8 +76,8 @@ def transactional_id(world: World) -> None:
 
 def moved_leader(world: World) -> None:
     leader = world.cluster.topics["t"].partitions[0].leader
-    world.cluster.stop_node(leader)
-    world.cluster.start_node(leader)
+    world.cluster.nodes.stop(leader)
+    world.cluster.nodes.start(leader)
 
 
 def led_by_the_first_replica(cluster: ClusterState) -> bool:
@@ -86,7 +86,7 @@ def led_by_the_first_replica(cluster: ClusterState) -> bool:
 
 
 def reassigned(world: World) -> None:
-    partition = world.cluster.create_topic("u", assignments=[[1]]).partitions[0]
+    partition = world.cluster.topics.create("u", assignments=[[1]]).partitions[0]
     world.cluster.replica_control.reassign(partition, [2])
 
 
@@ -147,7 +147,7 @@ def test_timer_restored_fires_after_the_time_that_remained(case: Case) -> None:
 
 def test_initial_rebalance_restored_waits_for_the_rest() -> None:
     made = World(1, {"offsets.topic.num.partitions": "1", "group.initial.rebalance.delay.ms": "3000"})
-    made.cluster.ensure_internal("__consumer_offsets")
+    made.cluster.topics.ensure_internal("__consumer_offsets")
     join(made.cluster)
     made.advance(1000)
     state = write_cluster(made.cluster)

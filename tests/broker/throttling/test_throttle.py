@@ -23,7 +23,7 @@ ASK = ApiVersionsRequest(client_software_name="test", client_software_version="1
 @pytest.fixture
 def world() -> World:
     world = World(nodes=1)
-    world.cluster.create_topic("t", 1)
+    world.cluster.topics.create("t", 1)
     return world
 
 

@@ -22,7 +22,7 @@ SETTINGS = {
 
 def world_of(settings: dict[str, str] | None = None, /, **configs: str) -> World:
     world = World(nodes=1, settings=SETTINGS | (settings or {}))
-    world.cluster.create_topic("t", 1, configs={name.replace("_", "."): text for name, text in configs.items()})
+    world.cluster.topics.create("t", 1, configs={name.replace("_", "."): text for name, text in configs.items()})
     return world
 
 
@@ -109,7 +109,7 @@ def test_cleaner_disabled_and_cleaner_without_backoff() -> None:
 def large_log(records: int) -> World:
     """Returns a stepwise world with a log of `records` batches, of which all but the last two share one key."""
     world = World(nodes=1, settings=SETTINGS, stepwise=True)
-    world.cluster.create_topic("t", 1, configs={"cleanup.policy": "compact", "segment.ms": "1000"})
+    world.cluster.topics.create("t", 1, configs={"cleanup.policy": "compact", "segment.ms": "1000"})
     for _ in range(records - 1):
         append(world)
     append(world, START_MS + 5000, key=b"last")
@@ -185,7 +185,7 @@ def values_by_key(world: World, topic: str) -> dict[bytes | None, bytes | None]:
 @pytest.mark.parametrize("topic", ["__consumer_offsets", "__transaction_state"])
 def test_internal_log_grows_with_what_is_live(topic: str) -> None:
     world = World(nodes=1, settings={"offsets.topic.num.partitions": "1", "transaction.state.log.num.partitions": "1"})
-    world.cluster.ensure_internal(topic)
+    world.cluster.topics.ensure_internal(topic)
     (partition,) = world.cluster.topics[topic].partitions
     expected: dict[bytes | None, bytes | None] = {}
     for number in range(20_000):

@@ -30,7 +30,7 @@ class Compacted:
 
     def __init__(self, **configs: str) -> None:
         self.world = World(nodes=1)
-        self.world.cluster.create_topic("t", 1, configs=COMPACT | configs)
+        self.world.cluster.topics.create("t", 1, configs=COMPACT | configs)
         self.partition = self.world.cluster.topics["t"].partitions[0]
 
     def produce(self, *pairs: Pair, timestamp: int = START_MS, **options: Any) -> None:

@@ -46,7 +46,7 @@ def blocks_of(log: Log) -> list[object]:
 @pytest.mark.parametrize("size", [10, 300_000], ids=["copied", "kept"])
 def test_topic_deleted_frees_its_memory_after_a_while(size: int) -> None:
     world = World(1)
-    topic = world.cluster.create_topic("t", 3)
+    topic = world.cluster.topics.create("t", 3)
     produce(world, "t", b"v" * size)
     memory = mapping(topic.partitions[0].log)
     world.cluster.delete_topic(topic)
@@ -61,7 +61,7 @@ def test_topic_deleted_frees_its_memory_after_a_while(size: int) -> None:
 @pytest.mark.usefixtures("without_collector")
 def test_large_topic_deleted_frees_most_of_it_at_once() -> None:
     world = World(1)
-    topic = world.cluster.create_topic("t", 1)
+    topic = world.cluster.topics.create("t", 1)
     world.cluster.blocks = topic.blocks = topic.partitions[0].log._blocks = Blocks(400_000)
     memory = []
     for _ in range(4):
@@ -76,7 +76,7 @@ def test_large_topic_deleted_frees_most_of_it_at_once() -> None:
 def test_produce_into_used_memory_returns_only_its_bytes(size: int) -> None:
     world = World(1)
     for name in ("secret", "t"):
-        world.cluster.create_topic(name, 1)
+        world.cluster.topics.create(name, 1)
     for _ in range(3):
         produce(world, "secret", b"secret" * (size // 6))
     old = blocks_of(world.cluster.topics["secret"].partitions[0].log)
@@ -97,7 +97,7 @@ def test_produce_into_used_memory_returns_only_its_bytes(size: int) -> None:
 @reuses
 def test_large_request_that_is_copied_gives_its_memory_back() -> None:
     world = World(1)
-    world.cluster.create_topic("t", 12)
+    world.cluster.topics.create("t", 12)
     client, request = world.client(), produce_request("t", b"")
     request.topic_data[0].partition_data = [
         PartitionProduceData(index=partition, records=a_batch(b"v" * 30_000)) for partition in range(12)
@@ -119,7 +119,7 @@ def test_large_request_of_a_lost_client_gives_its_memory_back() -> None:
 @pytest.mark.usefixtures("without_collector")
 def test_topic_deleted_is_in_no_reference_cycle() -> None:
     world = World(1)
-    topic = world.cluster.create_topic("t", 3)
+    topic = world.cluster.topics.create("t", 3)
     known = weakref.ref(topic)
     world.cluster.delete_topic(topic)
     del topic
@@ -129,7 +129,7 @@ def test_topic_deleted_is_in_no_reference_cycle() -> None:
 @pytest.mark.usefixtures("without_collector")
 def test_topic_deleted_is_kept_by_no_connection() -> None:
     world = World(1)
-    topic = world.cluster.create_topic("t", 1)
+    topic = world.cluster.topics.create("t", 1)
     produce(world, "t", VALUE)
     memory = mapping(topic.partitions[0].log)
     client = world.client()
@@ -145,7 +145,7 @@ def test_topic_deleted_is_kept_by_no_connection() -> None:
 def limited_world(limit: int = LIMIT) -> World:
     world = World(1, max_memory_bytes=limit)
     for name in ("t", "u"):
-        world.cluster.create_topic(name, 1)
+        world.cluster.topics.create(name, 1)
     return world
 
 
@@ -192,14 +192,14 @@ def test_produce_after_deletion_is_accepted_again(way: str, caplog: pytest.LogCa
 
 def test_group_at_the_limit_commits_offsets() -> None:
     world = limited_world(limit=1)
-    world.cluster.ensure_internal("__consumer_offsets")
+    world.cluster.topics.ensure_internal("__consumer_offsets")
     world.cluster.groups.offsets.commit("g", {("t", 0): CommittedOffset(5, -1, "", 0)})
     assert errors_of(world.client(), "t") == [ErrorCode.KAFKA_STORAGE_ERROR]
 
 
 def test_consumer_offsets_are_compacted_by_the_timer() -> None:
     world = World(1, {"offsets.topic.segment.bytes": "1000", "offsets.topic.num.partitions": "1"})
-    world.cluster.ensure_internal("__consumer_offsets")
+    world.cluster.topics.ensure_internal("__consumer_offsets")
     for offset in range(500):
         world.cluster.groups.offsets.commit("g", {("t", 0): CommittedOffset(offset, -1, "", 0)})
     log = world.cluster.topics["__consumer_offsets"].partitions[0].log

@@ -15,7 +15,7 @@ RECORDS = [CoordinatorRecord(b"k", b"1"), CoordinatorRecord(b"k", b"2")]
 
 @pytest.fixture
 def partition() -> Partition:
-    return World(nodes=1).cluster.create_topic("t", 1).partitions[0]
+    return World(nodes=1).cluster.topics.create("t", 1).partitions[0]
 
 
 def test_append_records_without_producer_is_stable(partition: Partition) -> None:
@@ -49,3 +49,21 @@ def test_truncate_to_lowers_cleaned_until(partition: Partition) -> None:
     partition.cleaned_until = 4
     partition.truncate_to(2)
     assert (partition.log.end_offset, partition.cleaned_until) == (2, 2)
+
+
+def test_partition_out_of_range_is_none() -> None:
+    topic = World().cluster.topics.create("t", 2)
+    assert [topic.partition(index) for index in (-1, 0, 1, 2)] == [None, *topic.partitions, None]
+
+
+def test_add_partitions_puts_running_replicas_in_sync() -> None:
+    topic = World().cluster.topics.create("t", 1)
+    topic.add_partitions([[1, 2], [2, 1]], running=[2])
+    assert [(partition.index, partition.leader, partition.isr) for partition in topic.partitions[1:]] == [(1, 2, [2]), (2, 2, [2])]
+
+
+def test_is_internal_only_for_kafkas_own_topics() -> None:
+    cluster = World().cluster
+    cluster.topics.ensure_internal("__consumer_offsets")
+    assert cluster.topics["__consumer_offsets"].is_internal
+    assert not cluster.topics.create("__other", 1).is_internal

@@ -19,7 +19,7 @@ SETTINGS = {"log.initial.task.delay.ms": "500", "log.retention.check.interval.ms
 
 def world_of(partitions: int = 1, **configs: str) -> World:
     world = World(nodes=1, settings=SETTINGS)
-    world.cluster.create_topic("t", partitions, configs={name.replace("_", "."): text for name, text in configs.items()})
+    world.cluster.topics.create("t", partitions, configs={name.replace("_", "."): text for name, text in configs.items()})
     return world
 
 

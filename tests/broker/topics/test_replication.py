@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from odradek.broker.cluster.broker import Silence
 from odradek.broker.topics.partition import Partition
+from odradek.broker.topics.replication import Assignment
 from odradek.protocol.messages.fetch import FETCH, FetchPartition, FetchRequest, FetchTopic
 from odradek.protocol.messages.list_offsets import LIST_OFFSETS, ListOffsetsPartition, ListOffsetsRequest, ListOffsetsTopic
 from odradek.protocol.messages.produce import PRODUCE
@@ -19,7 +22,7 @@ from tests.broker.harness import Client, World, a_batch, produce, produce_reques
 def a_world(*replicas: int, **configs: str) -> tuple[World, Partition]:
     world = World(nodes=3, settings={"auto.leader.rebalance.enable": "false"})
     chosen = {name.replace("_", "."): value for name, value in configs.items()}
-    return world, world.cluster.create_topic("t", assignments=[replicas], configs=chosen).partitions[0]
+    return world, world.cluster.topics.create("t", assignments=[replicas], configs=chosen).partitions[0]
 
 
 def produce_one(world: World, *values: bytes, acks: int = 1) -> int:
@@ -39,48 +42,64 @@ def state(partition: Partition) -> tuple[int, int, list[int], list[int], list[in
     return partition.leader, partition.leader_epoch, partition.isr, partition.elr, partition.last_known_elr
 
 
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        (lambda a: a.reassigned([3, 1]), Assignment([3, 1, 2], [1, 2], [3], [2])),
+        (lambda a: a.reassigned([3, 1]).reverted(), Assignment([1, 2], [1, 2], [], [])),
+        (lambda a: a.reassigned([3, 1]).completed(), Assignment([3, 1, 2], [1, 2], [3], [2])),
+        (lambda a: a.reassigned([3, 1]).with_in_sync([3]).completed(), Assignment([3, 1], [1, 3], [], [])),
+        (lambda a: a.reassigned([2]).completed(), Assignment([2], [2], [], [])),
+        (lambda a: a.without(2).reassigned([2]).completed(), Assignment([2, 1], [1], [], [1])),
+        (lambda a: a._replace(isr=[2, 1]).with_in_sync([1]), Assignment([1, 2], [2, 1], [], [])),
+    ],
+)
+def test_assignment_follows_a_reassignment(change: Callable[[Assignment], Assignment], expected: Assignment) -> None:
+    assert change(Assignment([1, 2], [1, 2], [], [])) == expected
+
+
 def test_last_in_sync_replica_stopped_is_eligible() -> None:
     world, partition = a_world(2, 3)
-    world.cluster.stop_node(2)
+    world.cluster.nodes.stop(2)
     assert state(partition) == (3, 1, [3], [], [])
-    world.cluster.stop_node(3)
+    world.cluster.nodes.stop(3)
     assert state(partition) == (-1, 2, [], [3], [3])
-    world.cluster.start_node(2)
+    world.cluster.nodes.start(2)
     assert state(partition) == (-1, 2, [], [3], [3])
-    world.cluster.start_node(3)
+    world.cluster.nodes.start(3)
     assert state(partition) == (3, 3, [2, 3], [], [])
 
 
 def test_replicas_below_min_isr_stay_eligible() -> None:
     world, partition = a_world(2, 3, min_insync_replicas="2")
     produce(world, "t", b"a")
-    world.cluster.stop_node(2)
+    world.cluster.nodes.stop(2)
     assert state(partition) == (3, 1, [3], [2], [])
-    world.cluster.stop_node(3)
+    world.cluster.nodes.stop(3)
     assert state(partition) == (-1, 2, [], [2, 3], [3])
-    world.cluster.start_node(2)
+    world.cluster.nodes.start(2)
     assert state(partition) == (2, 3, [2], [3], [])
-    world.cluster.start_node(3)
+    world.cluster.nodes.start(3)
     assert state(partition) == (2, 3, [2, 3], [], [])
     assert latest(world) == 1
 
 
 def test_replica_leaving_enough_others_is_not_eligible() -> None:
     world, partition = a_world(2, 3, 1, min_insync_replicas="2")
-    world.cluster.stop_node(2)
+    world.cluster.nodes.stop(2)
     assert state(partition) == (3, 1, [3, 1], [], [])
-    world.cluster.stop_node(3)
+    world.cluster.nodes.stop(3)
     assert state(partition) == (1, 2, [1], [3], [])
-    world.cluster.start_node(2)
+    world.cluster.nodes.start(2)
     assert state(partition) == (1, 2, [1, 2], [], [])
 
 
 def test_unclean_election_ends_eligibility() -> None:
     world, partition = a_world(2, 3, unclean_leader_election_enable="true")
-    world.cluster.stop_node(2)
-    world.cluster.stop_node(3)
+    world.cluster.nodes.stop(2)
+    world.cluster.nodes.stop(3)
     assert state(partition) == (-1, 2, [], [3], [3])
-    world.cluster.start_node(2)
+    world.cluster.nodes.start(2)
     assert state(partition) == (2, 3, [2], [], [])
 
 
@@ -88,36 +107,36 @@ def test_high_watermark_below_min_isr_does_not_move() -> None:
     """A record that an eligible leader lacks is never visible to consumers."""
     world, partition = a_world(2, 3, min_insync_replicas="2")
     produce(world, "t", b"a")
-    world.cluster.stop_node(3)
+    world.cluster.nodes.stop(3)
     assert produce_one(world, b"b") == 0
     assert (partition.log.end_offset, latest(world)) == (2, 1)
     wanted = FetchTopic(topic="t", partitions=[FetchPartition(partition=0, fetch_offset=1, partition_max_bytes=1000)])
     answer = world.client(2).call(FETCH, 11, FetchRequest(max_wait_ms=0, min_bytes=0, topics=[wanted]))
     (data,) = answer.responses[0].partitions
     assert (data.error_code, data.high_watermark, len(data.records)) == (0, 1, 0)
-    world.cluster.stop_node(2)
-    world.cluster.start_node(3)
+    world.cluster.nodes.stop(2)
+    world.cluster.nodes.start(3)
     assert (partition.leader, partition.log.end_offset, partition.lagging) == (3, 1, {2: 1})
-    world.cluster.start_node(2)
+    world.cluster.nodes.start(2)
     assert (partition.log.end_offset, latest(world)) == (1, 1)
 
 
 def test_high_watermark_with_enough_replicas_moves_again() -> None:
     world, _ = a_world(2, 3, min_insync_replicas="2")
-    world.cluster.stop_node(3)
+    world.cluster.nodes.stop(3)
     assert produce_one(world, b"a") == 0
     wanted = FetchTopic(topic="t", partitions=[FetchPartition(partition=0, fetch_offset=0, partition_max_bytes=1000)])
     reader = world.client(2)
     reader.send(FETCH, 11, FetchRequest(max_wait_ms=1000, min_bytes=1, topics=[wanted]))
     assert reader.receive() is None
-    world.cluster.start_node(3)
+    world.cluster.nodes.start(3)
     world.advance(0)
     assert reader.receive().responses[0].partitions[0].high_watermark == 1
 
 
 def test_min_isr_lowered_ends_eligibility_and_frees_records() -> None:
     world, partition = a_world(2, 3, min_insync_replicas="2")
-    world.cluster.stop_node(3)
+    world.cluster.nodes.stop(3)
     assert produce_one(world, b"a") == 0
     assert (state(partition), latest(world)) == ((2, 0, [2], [3], []), 0)
     world.cluster.alter_topic(partition.topic, {"min.insync.replicas": "1"})
@@ -126,11 +145,11 @@ def test_min_isr_lowered_ends_eligibility_and_frees_records() -> None:
 
 def test_replica_created_on_stopped_node_has_no_records() -> None:
     world = World(nodes=3)
-    world.cluster.stop_node(3)
-    partition = world.cluster.create_topic("t", assignments=[[1, 3]]).partitions[0]
+    world.cluster.nodes.stop(3)
+    partition = world.cluster.topics.create("t", assignments=[[1, 3]]).partitions[0]
     assert partition.lagging == {3: 0}
     produce(world, "t", b"a")
-    world.cluster.start_node(3)
+    world.cluster.nodes.start(3)
     assert partition.lagging == {}
 
 
@@ -182,10 +201,10 @@ def test_high_watermark_does_not_go_back_when_followers_change() -> None:
     for _ in range(10):
         produce_one(world, b"v")
     assert high_watermarks(partition) == (8, 10)
-    world.cluster.stop_node(3)
+    world.cluster.nodes.stop(3)
     control.lag(partition, 2, 5)
     assert high_watermarks(partition) == (8, 10)
-    partition.follower_timed_out(2, world.cluster.running)
+    partition.follower_timed_out(2, world.cluster.brokers.running)
     produce_one(world, b"v")
     assert (high_watermarks(partition), partition.isr, partition.elr) == ((8, 11), [1], [2])
 
@@ -195,10 +214,10 @@ def test_clean_election_truncates_uncommitted_records() -> None:
     produce_one(world, b"a")
     world.cluster.replica_control.lag(partition, 2, 0)
     produce_one(world, b"b")
-    world.cluster.stop_node(1)
+    world.cluster.nodes.stop(1)
     assert (state(partition)[:3], high_watermarks(partition)) == ((2, 1, [2, 3]), (1, 1))
     assert (partition.held, partition.lagging) == ({}, {1: 1})
-    world.cluster.start_node(1)
+    world.cluster.nodes.start(1)
     assert (partition.lagging, partition.isr) == ({}, [1, 2, 3])
 
 
@@ -206,17 +225,17 @@ def test_unclean_election_truncates_committed_records() -> None:
     world, partition = a_world(1, 2)
     world.cluster.replica_control.lag(partition, 2, 0)
     produce_one(world, b"a")
-    partition.follower_timed_out(2, world.cluster.running)
+    partition.follower_timed_out(2, world.cluster.brokers.running)
     assert latest(world) == 1
-    world.cluster.stop_node(1)
-    assert (partition.leader, partition.elect_uncleanly(world.cluster.running)) == (-1, True)
+    world.cluster.nodes.stop(1)
+    assert (partition.leader, partition.elect_uncleanly(world.cluster.brokers.running)) == (-1, True)
     assert (partition.leader, partition.isr, high_watermarks(partition)) == (2, [2], (0, 0))
 
 
 def test_replica_of_a_silent_node_starts_without_records() -> None:
     world = World(nodes=3)
     world.cluster.nodes.silence(3, Silence.PAUSED)
-    partition = world.cluster.create_topic("t", assignments=[[1, 3]]).partitions[0]
+    partition = world.cluster.topics.create("t", assignments=[[1, 3]]).partitions[0]
     produce_one(world, b"a")
     assert (partition.isr, partition.lagging, high_watermarks(partition)) == ([1, 3], {3: 0}, (0, 1))
 
@@ -240,7 +259,7 @@ class Replicas(RuleBasedStateMachine):
 
     @initialize(replicas=st.permutations(NODES), factor=st.integers(1, 3), min_isr=st.integers(1, 3))
     def create(self, replicas: list[int], factor: int, min_isr: int) -> None:
-        topic = self.cluster.create_topic("t", assignments=[replicas[:factor]], configs={"min.insync.replicas": str(min_isr)})
+        topic = self.cluster.topics.create("t", assignments=[replicas[:factor]], configs={"min.insync.replicas": str(min_isr)})
         (self.partition,) = topic.partitions
 
     @rule(node=st.sampled_from(NODES), graceful=st.booleans())
@@ -272,7 +291,7 @@ class Replicas(RuleBasedStateMachine):
     @precondition(lambda self: self.partition.leader != -1)
     @rule(number=st.integers(0, 2))
     def move_leader(self, number: int) -> None:
-        able = [node for node in self.partition.isr if node in self.cluster.running]
+        able = [node for node in self.partition.isr if node in self.cluster.brokers.running]
         self.cluster.replica_control.move_leader(self.partition, able[number % len(able)])
 
     @rule(replicas=st.permutations(NODES), factor=st.integers(1, 3))
@@ -282,7 +301,7 @@ class Replicas(RuleBasedStateMachine):
     @precondition(lambda self: self.partition.is_reassigned)
     @rule()
     def cancel(self) -> None:
-        if self.partition.cancel_reassignment(self.cluster.running):
+        if self.partition.cancel_reassignment(self.cluster.brokers.running):
             self.cluster.replica_control.changed(self.partition)
 
     @rule(milliseconds=st.sampled_from([1, 499, 500, 9000, 15_000, 300_000]))
@@ -304,14 +323,14 @@ class Replicas(RuleBasedStateMachine):
         self.world.core.run_ready()
         self.world.end_turn()
         self.take_acknowledged()
-        partition, running = self.partition, self.cluster.running
+        partition, running = self.partition, self.cluster.brokers.running
         assert (partition.leader == -1) == (partition.isr == [])
         assert set(partition.isr) <= set(partition.replicas) & set(running)
         assert partition.leader == -1 or partition.leader in partition.isr
         assert partition.isr or set(partition.elr) - set(running)
         assert not set(partition.elr) & set(partition.isr)
         assert set(partition.replicas) - set(partition.isr) <= set(partition.lagging) <= set(partition.replicas) - {partition.leader}
-        assert {node for node in partition.isr if node in partition.lagging} <= self.cluster.nodes.silent | set(partition.held)
+        assert {node for node in partition.isr if node in partition.lagging} <= self.cluster.brokers.silent | set(partition.held)
         assert set(partition.lag_marks) == set(partition.in_sync_laggards)
         assert partition.high_watermark <= partition.log.end_offset
         assert all(partition.high_watermark <= partition.position(node) for node in partition.isr)
@@ -335,8 +354,8 @@ class Replicas(RuleBasedStateMachine):
         """
         for node in NODES:
             self.catch_up(node)
-            if self.cluster.brokers[node].fenced or node in self.cluster.nodes.silent:
-                self.cluster.start_node(node)
+            if self.cluster.brokers[node].fenced or node in self.cluster.brokers.silent:
+                self.cluster.nodes.start(node)
         self.world.advance(500)
         self.the_state_is_sound()
         if set(self.partition.adding) & set(self.partition.removing):

@@ -23,7 +23,7 @@ SETTINGS = {
 
 def world_of(**configs: str) -> World:
     world = World(nodes=1, settings=SETTINGS)
-    world.cluster.create_topic("t", 1, configs={name.replace("_", "."): text for name, text in configs.items()})
+    world.cluster.topics.create("t", 1, configs={name.replace("_", "."): text for name, text in configs.items()})
     return world
 
 

@@ -31,14 +31,14 @@ class Producer:
     def __init__(self, world: World, transactional_id: str = "x", timeout_ms: int = 60_000) -> None:
         self.world, self.transactional_id = world, transactional_id
         self.sequences: dict[int, int] = {}
-        world.cluster.ensure_internal(STATE)
+        world.cluster.topics.ensure_internal(STATE)
         answer = self.init(5, timeout_ms=timeout_ms)
         assert answer.error_code == 0
         self.id, self.epoch = answer.producer_id, answer.producer_epoch
 
     def coordinator(self, key: str = "", topic: str = STATE) -> Client:
-        self.world.cluster.ensure_internal(topic)
-        partition = self.world.cluster.coordinator(key or self.transactional_id, topic)
+        self.world.cluster.topics.ensure_internal(topic)
+        partition = self.world.cluster.coordinator_log.partition(key or self.transactional_id, topic)
         assert partition is not None
         return self.world.client(partition.leader)
 
@@ -116,6 +116,6 @@ class Producer:
 
 
 def wrong_node(world: World, key: str, topic: str) -> Client:
-    partition = world.cluster.coordinator(key, topic)
+    partition = world.cluster.coordinator_log.partition(key, topic)
     assert partition is not None
     return world.client(3 - partition.leader)

@@ -11,7 +11,7 @@ EXPIRATION_MS = 604_800_000
 
 
 def batches(world: World, topic: str, key: str) -> list[RecordBatch]:
-    partition = world.cluster.coordinator(key, topic)
+    partition = world.cluster.coordinator_log.partition(key, topic)
     assert partition is not None
     return [RecordBatch(view) for view in partition.log.batches(0, partition.log.end_offset)]
 
@@ -39,7 +39,7 @@ def states(world: World) -> list[str]:
 
 def test_transaction_record_of_both_versions() -> None:
     world = World(settings={"offsets.topic.num.partitions": "1"})
-    world.cluster.create_topic("t", assignments=[[1], [1]])
+    world.cluster.topics.create("t", assignments=[[1], [1]])
     producer = Producer(world)
     assert producer.write(b"v") == 0
     assert producer.commit_offset(5) == 0
@@ -94,7 +94,7 @@ def test_transaction_record_before_version_1_has_no_tags() -> None:
 
 def test_offsets_are_transactional_batches_and_marker() -> None:
     world = World(settings={"offsets.topic.num.partitions": "1"})
-    world.cluster.create_topic("t", assignments=[[1]])
+    world.cluster.topics.create("t", assignments=[[1]])
     producer = Producer(world)
     for offset in (5, 6):
         assert producer.commit_offset(5, offset) == 0

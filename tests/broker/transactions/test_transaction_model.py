@@ -38,8 +38,8 @@ class TransactionMachine(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.world = World(nodes=2, settings={"log.retention.ms": "-1"})  # The records have timestamps near 0, and must not be deleted.
-        self.world.cluster.create_topic("t", len(PARTITIONS), 1)  # A partition is unavailable while its node is stopped.
-        self.world.cluster.ensure_internal("__transaction_state")
+        self.world.cluster.topics.create("t", len(PARTITIONS), 1)  # A partition is unavailable while its node is stopped.
+        self.world.cluster.topics.ensure_internal("__transaction_state")
         self.producers: dict[str, Producer] = {}
         self.committed: set[bytes] = set()
         self.order: dict[int, list[bytes]] = {index: [] for index in PARTITIONS}  # All values in the order in which they were appended.
@@ -47,7 +47,7 @@ class TransactionMachine(RuleBasedStateMachine):
         self.number = 0
 
     def coordinator(self, transactional_id: str) -> Client:
-        partition = self.world.cluster.coordinator(transactional_id, "__transaction_state")
+        partition = self.world.cluster.coordinator_log.partition(transactional_id, "__transaction_state")
         assert partition is not None
         return self.world.client(partition.leader)
 
@@ -138,10 +138,10 @@ class TransactionMachine(RuleBasedStateMachine):
     @rule(node=st.sampled_from([1, 2]))
     def stop_or_start(self, node: int) -> None:
         cluster = self.world.cluster
-        if node not in cluster.running:
-            cluster.start_node(node)
-        elif len(cluster.running) > 1:
-            cluster.stop_node(node)
+        if node not in cluster.brokers.running:
+            cluster.nodes.start(node)
+        elif len(cluster.brokers.running) > 1:
+            cluster.nodes.stop(node)
 
     @invariant()
     def readers_see_what_was_committed_and_in_order(self) -> None:
@@ -154,8 +154,8 @@ class TransactionMachine(RuleBasedStateMachine):
 
     def teardown(self) -> None:
         for node in (1, 2):
-            if node not in self.world.cluster.running:
-                self.world.cluster.start_node(node)
+            if node not in self.world.cluster.brokers.running:
+                self.world.cluster.nodes.start(node)
         self.world.advance(TIMEOUT_MS)
         for index in PARTITIONS:
             seen, stable = read_committed(self.world, "t", index)

@@ -31,7 +31,7 @@ def sequences(entries: list[Any]) -> list[int]:
 
 def a_world(**options: Any) -> World:
     world = World(nodes=1, **options)
-    world.cluster.create_topic("orders", 1, 1)
+    world.cluster.topics.create("orders", 1, 1)
     return world
 
 

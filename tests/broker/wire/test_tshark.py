@@ -104,7 +104,7 @@ class Traffic:
         self._random, self._facts = Random(seed), Facts()
         self.world = CapturedWorld(nodes=1, settings=QUICK)
         for topic in TOPICS[:3]:
-            self.world.cluster.create_topic(topic, 3, 1)
+            self.world.cluster.topics.create(topic, 3, 1)
         batches = Batches(seed)
         self._clients: list[tuple[CapturedClient, Ledger]] = [(self.world.client(), Ledger()) for _ in range(CLIENTS)]
         self._frames = [ReadableFrames(self._random, self._facts, batches, {"UnregisterBroker"}) for _ in range(CLIENTS)]

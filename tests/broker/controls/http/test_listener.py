@@ -201,7 +201,7 @@ def test_internal_error_costs_one_request(address: str, monkeypatch: pytest.Monk
     assert "an internal error while answering GET /group/list" in caplog.text
 
 
-# Access
+# AccessRules
 
 
 def test_foreign_pages_have_no_access(address: str) -> None:

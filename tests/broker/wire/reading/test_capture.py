@@ -90,7 +90,7 @@ def test_pipelined_requests_are_answered_in_order() -> None:
 
 def test_requests_with_acks_0_are_answered_without_response() -> None:
     world = CapturedWorld()
-    world.cluster.create_topic("t", 1, 1)
+    world.cluster.topics.create("t", 1, 1)
     client = world.leader_of("t")
     for _ in range(3):
         client.send(PRODUCE, 9, produce_request("t", a_batch(b"v"), acks=0))
@@ -102,7 +102,7 @@ def test_requests_with_acks_0_are_answered_without_response() -> None:
 
 def test_refused_request_has_the_end_of_the_connection() -> None:
     world = CapturedWorld(settings={"message.max.bytes": "100"})
-    world.cluster.create_topic("t", 1, 1)
+    world.cluster.topics.create("t", 1, 1)
     client = world.leader_of("t")
     for size in (1, 200):
         client.send(PRODUCE, 9, produce_request("t", a_batch(bytes(size)), acks=0))
@@ -113,7 +113,7 @@ def test_refused_request_has_the_end_of_the_connection() -> None:
 
 def test_waiting_request_is_not_answered() -> None:
     world = CapturedWorld()
-    world.cluster.create_topic("t", 1, 1)
+    world.cluster.topics.create("t", 1, 1)
     client = world.leader_of("t")
     topics = [FetchTopic(topic="t", partitions=[FetchPartition(partition=0, fetch_offset=0, partition_max_bytes=100)])]
     client.send(FETCH, 11, FetchRequest(max_wait_ms=500, min_bytes=1, topics=topics))
@@ -126,7 +126,7 @@ def test_waiting_request_is_not_answered() -> None:
 
 def test_topic_ids_get_the_names_of_metadata() -> None:
     world = CapturedWorld()
-    topic = world.cluster.create_topic("orders", 1, 1)
+    topic = world.cluster.topics.create("orders", 1, 1)
     client = world.leader_of("orders")
     client.call(METADATA, 12, MetadataRequest(topics=None))
     client.call(PRODUCE, 13, produce_request("", a_batch(b"v"), topic_id=topic.id))
@@ -215,7 +215,7 @@ def test_entries_wait_for_those_before_them(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_damaged_captures_raise_nothing(tmp_path: Path) -> None:
     world = CapturedWorld()
-    world.cluster.create_topic("t", 1, 1)
+    world.cluster.topics.create("t", 1, 1)
     client = world.leader_of("t")
     client.call(API_VERSIONS, 3, VERSIONS)
     client.call(METADATA, 12, MetadataRequest(topics=None))

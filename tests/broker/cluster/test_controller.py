@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from odradek.broker.cluster.metadata_log import MetadataLog
+from odradek.broker.cluster.controller import MetadataLog
 from odradek.broker.scheduling.timers import Timers
 from odradek.broker.settings.values import BrokerConfig
 

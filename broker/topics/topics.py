@@ -1,0 +1,259 @@
+"""The topics of a cluster: they are created, checked, found and removed here, internal ones included.
+
+`Topics` decides what only concerns topics. `cluster/state.py` deletes a topic, because groups, transactions and share states follow.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from ...protocol.errors import ErrorCode, KafkaError
+from ...storage.blocks import Blocks
+from ...storage.memory import LogMemory
+from ..plurals import counted
+from ..settings.properties import InvalidConfig
+from ..settings.validation import validate_topic_configs
+from ..settings.values import BrokerConfig, TopicConfig
+from .names import CONSUMER_OFFSETS, SHARE_GROUP_STATE, TRANSACTION_STATE
+from .partition import Partition, Topic
+from .placement import Racks, check_assignments, check_count, check_increase, check_leadable, place_replicas
+
+if TYPE_CHECKING:
+    from random import Random
+
+log = logging.getLogger("kafka.controller.KafkaController")
+
+MAX_NAME_LENGTH = 249
+_LEGAL_NAME = re.compile(r"[a-zA-Z0-9._-]+")
+MIN_SEGMENT_BYTES = 1024 * 1024
+"""The lowest value that the topic setting segment.bytes accepts."""
+_PREFIXES = {
+    CONSUMER_OFFSETS: "offsets.topic",
+    TRANSACTION_STATE: "transaction.state.log",
+    SHARE_GROUP_STATE: "share.coordinator.state.topic",
+}
+"""The beginning of the names of the broker settings that configure each internal topic."""
+
+
+class Nodes(Protocol):
+    """The nodes on which partitions are placed."""
+
+    @property
+    def running(self) -> Sequence[int]:
+        """The ids of the nodes that the controller considers alive, in ascending order."""
+
+    @property
+    def silent(self) -> set[int]:
+        """The nodes that do not fetch. Topics have a live view of it."""
+
+    @property
+    def racks(self) -> Racks:
+        """The rack of each node."""
+
+
+class Topics(dict[str, Topic]):
+    """The topics by name. `by_id` has them by topic id, and `version` changes whenever a topic or partition is created or deleted.
+
+    `first_leader_epoch` is the one in which new partitions begin, and `newest_leader_epoch` the highest one of any partition so far.
+    `count_records` is called with the number of records that the controller would write for a change.
+    """
+
+    def __init__(
+        self,
+        config: BrokerConfig,
+        random: Random,
+        nodes: Nodes,
+        blocks: Blocks,
+        memory: LogMemory | None,
+        count_records: Callable[[int], None],
+    ) -> None:
+        self._config = config
+        self._random = random
+        self._nodes = nodes
+        self._blocks, self._memory = blocks, memory
+        self._count_records = count_records
+        self.by_id: dict[bytes, Topic] = {}
+        self._by_metric_name: dict[str, str] = {}
+        """The names in use. Kafka refuses two topics with the same name in metrics, because their metrics would overwrite each other."""
+        self.version = 0
+        self.first_leader_epoch = self.newest_leader_epoch = 0
+        self.on_addition: Callable[[Topic], None] = lambda _: None
+        """Called with each topic that was added."""
+        self.on_leader_change: Callable[[Partition], None] = lambda _: None
+        """Called with each partition whose leader has changed."""
+
+    # Finding
+
+    def partitions(self) -> Iterator[Partition]:
+        """Returns an iterator over the partitions of all topics."""
+        return (partition for topic in self.values() for partition in topic.partitions)
+
+    def name_of(self, topic_id: bytes) -> str:
+        """Returns the name of the topic with this id, "" if there is none."""
+        topic = self.by_id.get(topic_id)
+        return topic.name if topic else ""
+
+    def find_partition(self, topic_name: str, index: int) -> Partition | None:
+        """Returns a partition, None if it does not exist."""
+        topic = self.get(topic_name)
+        return topic.partition(index) if topic else None
+
+    # Creating
+
+    def create(
+        self,
+        name: str,
+        partitions: int = -1,
+        replication_factor: int = -1,
+        assignments: Sequence[Sequence[int]] | None = None,
+        configs: Mapping[str, str | None] | None = None,
+        *,
+        validate_only: bool = False,
+    ) -> Topic:
+        """Creates and returns a topic; with `validate_only` it is returned but not added to the cluster.
+
+        -1 stands for the broker's default. Raises KafkaError with the code and text of CreateTopics.
+        """
+        if name in self:
+            raise KafkaError(ErrorCode.TOPIC_ALREADY_EXISTS, f"Topic '{name}' already exists.")
+        self._check_name(name)
+        topic = self.new(name, self._random.randbytes(16), self._topic_config(configs or {}))
+        if assignments:
+            check_assignments(assignments, self._nodes.racks)
+            check_leadable(assignments, self._nodes.running)
+        placed = assignments or self._place(partitions, replication_factor)
+        topic.add_partitions(placed, self._nodes.running, self.first_leader_epoch)
+        if not validate_only:
+            self.add(topic)
+            self.version += 1
+            self._count_records(1 + len(topic.config.overrides) + len(topic.partitions))
+            log.info("created topic %s with %s", name, counted(len(topic.partitions), "partition"))
+        return topic
+
+    def new(self, name: str, topic_id: bytes, config: TopicConfig) -> Topic:
+        """Returns a topic without partitions that is not added yet."""
+        return Topic(name, topic_id, config, self._memory, self._blocks, self._nodes.silent)
+
+    def add(self, topic: Topic) -> None:
+        """Adds a topic to those that can be found."""
+        self[topic.name] = self.by_id[topic.id] = topic
+        topic.on_leader_change = self._leader_changed
+        self._by_metric_name[metric_name(topic.name)] = topic.name
+        self.on_addition(topic)
+
+    def remove(self, topic: Topic) -> None:
+        """Removes a topic from those that can be found, and releases its name."""
+        del self[topic.name], self.by_id[topic.id], self._by_metric_name[metric_name(topic.name)]
+        self.version += 1
+        self._count_records(1)
+
+    def ensure_internal(self, name: str) -> bool:
+        """Creates the internal topic `name` if it does not exist and a node is running. Returns False if the name is not internal.
+
+        Kafka creates an internal topic when a client first requests the topic or a coordinator.
+        """
+        options = internal_topic(name, self._config)
+        if options is None:
+            return False
+        if name not in self and self._nodes.running:
+            self.create(name, options.partitions, options.replication_factor, configs=options.configs)
+        return True
+
+    def _check_name(self, name: str) -> None:
+        """Raises KafkaError with INVALID_TOPIC_EXCEPTION if the name is illegal or its name in metrics is in use."""
+        if reason := illegal_name(name):
+            raise KafkaError(ErrorCode.INVALID_TOPIC_EXCEPTION, f"Topic name is invalid: {reason}")
+        if other := self._by_metric_name.get(metric_name(name)):
+            raise KafkaError(ErrorCode.INVALID_TOPIC_EXCEPTION, f"Topic '{name}' collides with existing topic: {other}")
+
+    def _topic_config(self, configs: Mapping[str, str | None]) -> TopicConfig:
+        try:
+            validate_topic_configs(configs, self._config.rows)
+        except InvalidConfig as error:
+            raise KafkaError(ErrorCode.INVALID_CONFIG, str(error)) from None
+        return TopicConfig(self._config, {name: text for name, text in configs.items() if text is not None})
+
+    # Partitions
+
+    def _place(self, partitions: int, replication_factor: int) -> list[list[int]]:
+        if partitions == -1:
+            partitions = self._config.integers["num.partitions"]
+        if replication_factor == -1:
+            replication_factor = self._config.integers["default.replication.factor"]
+        return place_replicas(self._nodes.racks, self._nodes.running, partitions, replication_factor, self._random)
+
+    def place_partitions(self, topic: Topic, count: int, assignments: Sequence[Sequence[int]] | None) -> list[list[int]]:
+        """Returns one list of replicas for each partition that `count` partitions require: the checked `assignments`, if given.
+
+        Raises KafkaError with the code and text of CreatePartitions.
+        """
+        present, replicas = len(topic.partitions), topic.partitions[0].replicas
+        check_increase(topic.name, present, count)
+        if assignments is None:
+            return self._place(count - present, len(replicas))
+        check_count(assignments, count - present)
+        check_assignments([replicas, *assignments], self._nodes.racks)
+        check_leadable(assignments, self._nodes.running, present)
+        return [list(replicas) for replicas in assignments]
+
+    def add_partitions(self, topic: Topic, assignments: Sequence[Sequence[int]]) -> None:
+        """Adds one partition for each list of replicas."""
+        topic.add_partitions(assignments, self._nodes.running, self.first_leader_epoch)
+        self.version += 1
+        self._count_records(len(assignments))
+
+    # Leader epochs
+
+    def begin_leader_epoch(self, epoch: int) -> None:
+        """Begins a leader epoch in all partitions, and in those that will be created, because the state was restored."""
+        self.first_leader_epoch = self.newest_leader_epoch = epoch
+        for partition in self.partitions():
+            partition.begin_epoch(epoch)
+
+    def _leader_changed(self, partition: Partition) -> None:
+        self.newest_leader_epoch = max(self.newest_leader_epoch, partition.leader_epoch)
+        self.on_leader_change(partition)
+
+
+def illegal_name(name: str) -> str | None:
+    """Returns the reason why a topic cannot have this name, in the words of Kafka's `Topic.validate`; None for a legal name."""
+    if not name:
+        return "the empty string is not allowed"
+    if name in (".", ".."):
+        return f"'{name}' is not allowed"
+    if len(name) > MAX_NAME_LENGTH:
+        return f"the length of '{name}' is longer than the max allowed length {MAX_NAME_LENGTH}"
+    if not _LEGAL_NAME.fullmatch(name):
+        return f"'{name}' contains one or more characters other than ASCII alphanumerics, '.', '_' and '-'"
+    return None
+
+
+def metric_name(name: str) -> str:
+    """Returns the name of a topic in Kafka's metrics, where '.' becomes '_'."""
+    return name.replace(".", "_")
+
+
+class InternalTopic(NamedTuple):
+    """The options of an internal topic when it is created."""
+
+    partitions: int
+    replication_factor: int
+    configs: Mapping[str, str | None]
+
+
+def internal_topic(name: str, config: BrokerConfig) -> InternalTopic | None:
+    """Returns the options of an internal topic according to the broker settings; None for any other name."""
+    prefix = _PREFIXES.get(name)
+    if prefix is None:
+        return None
+    integers = config.integers
+    segment_bytes = integers[f"{prefix}.segment.bytes"]
+    # The broker settings allow smaller values than segment.bytes. Such a value is set as internal.segment.bytes, which has no lower bound.
+    setting = "segment.bytes" if segment_bytes >= MIN_SEGMENT_BYTES else "internal.segment.bytes"
+    configs = {"cleanup.policy": "compact", "compression.type": "producer", setting: str(segment_bytes)}
+    if name == SHARE_GROUP_STATE:  # the share coordinator deletes what it no longer needs
+        configs |= {"cleanup.policy": "delete", "retention.ms": "-1", "min.insync.replicas": str(integers[f"{prefix}.min.isr"])}
+    return InternalTopic(integers[f"{prefix}.num.partitions"], integers[f"{prefix}.replication.factor"], configs)
