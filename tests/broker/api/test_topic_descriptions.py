@@ -204,7 +204,9 @@ def test_topic_is_described_only_to_clients_with_permission(monkeypatch: pytest.
         return host == "127.0.0.1" or (host == "127.0.0.2" and operation is Operation.DESCRIBE)
 
     monkeypatch.setattr(authorizer, "allows", allows)
-    monkeypatch.setattr(authorizer, "allowed", lambda principal, host, kind, name: [Operation.DESCRIBE] if host == "127.0.0.2" else [])
+    monkeypatch.setattr(
+        authorizer, "allowed_operations", lambda principal, host, kind, name: [Operation.DESCRIBE] if host == "127.0.0.2" else []
+    )
     for _ in range(2):
         for options in ({}, {"include_topic_authorized_operations": True}):
             (full,) = topics_of(world, "127.0.0.1", "t", **options)

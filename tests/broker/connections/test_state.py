@@ -18,7 +18,7 @@ REQUEST = b"".join(encode_request(API_VERSIONS, 0, 1, "test", ApiVersionsRequest
 @pytest.fixture
 def world() -> World:
     world = World(stepwise=True)
-    world.cluster.create_topic("t", 1)
+    world.cluster.topics.create("t", 1)
     return world
 
 
