@@ -220,7 +220,7 @@ class ClusterState:
         from ..share_partitions.coordinator import ShareCoordinator
         from ..share_partitions.state_log import ShareStateLog
 
-        return ShareCoordinator(ShareStateLog(self.timers, self.config, self.topics, self.coordinator_log))
+        return ShareCoordinator(self, ShareStateLog(self.topics, self.coordinator_log))
 
     def write(self, group_id: str, records: Sequence[CoordinatorRecord], producer: Producer | None = None) -> None:
         """Appends records of a group to its partition of `__consumer_offsets`; with a producer, as part of its transaction.

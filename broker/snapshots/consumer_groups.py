@@ -90,7 +90,7 @@ CONSUMER_GROUP = Record(
         "subscriptions": Within(SUBSCRIPTIONS),
         "is_dead": PLAIN,
     },
-    apart=("timers", "settings", "_clock", "_random", "_cluster", "_remove_members"),
+    apart=("timers", "settings", "cluster", "member_timers", "_random", "_remove_members"),
 )
 
 # Classes without state of their own. A resolution that is not complete begins again.

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..groups.classic.group import ClassicGroup
-from ..groups.classic.members import Member, Members
+from ..groups.classic.members import ClassicMember, Members
 from ..groups.classic.requests import ClassicRequests
 from ..groups.consumer.group import ConsumerGroup
 from ..groups.consumer.requests import ConsumerRequests
@@ -28,14 +28,14 @@ from .share_groups import SHARE_GROUP
 from .streams_groups import CREATION_ERRORS, STREAMS_GROUP
 
 
-def _new_member() -> Member:
-    member = Member.__new__(Member)
+def _new_member() -> ClassicMember:
+    member = ClassicMember.__new__(ClassicMember)
     member.join_reply = member.sync_reply = None
     return member
 
 
 MEMBER = Record(
-    Member,
+    ClassicMember,
     {
         "assignment": PLAIN,
         "client_host": PLAIN,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..groups.share.group import ShareGroup
-from ..groups.share.initialization import Initialization, TopicPartitions
+from ..groups.share.initialization import Initialization, TopicInitialization
 from ..groups.share.member import ShareMember
 from ..groups.share.requests import ShareRequests
 from ..groups.share.subscriptions import Subscriptions
@@ -13,7 +13,7 @@ from .forms import MOMENT, PLAIN, Record, Within, mapped, named, ordered
 
 _INDEXES = ordered(kind=frozenset)
 _ASSIGNMENT = mapped(PLAIN, _INDEXES)
-_PARTITIONS = mapped(PLAIN, named(TopicPartitions, indexes=_INDEXES, since_ms=MOMENT))
+_PARTITIONS = mapped(PLAIN, named(TopicInitialization, indexes=_INDEXES, since_ms=MOMENT))
 _TOPICS = ordered(kind=frozenset)
 
 SHARE_MEMBER = Record(
@@ -56,7 +56,7 @@ SHARE_GROUP = Record(
         "is_dead": PLAIN,
         "_is_settled": PLAIN,
     },
-    apart=("settings", "_timers", "_cluster", "_remove_member"),
+    apart=("timers", "settings", "cluster", "_remove_member"),
 )
 
 # Classes without state of their own.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..groups.streams.changes import GroupEpoch, TargetEpoch
-from ..groups.streams.configuration import Configuration, ConfiguredSubtopology, NewTopic, Problem
+from ..groups.streams.configuration import Configuration, ConfiguredSubtopology, NewTopic, TopologyProblem
 from ..groups.streams.group import StreamsGroup, Unwritten
 from ..groups.streams.member import Endpoint, MemberState, StreamsMember
 from ..groups.streams.reconciliation import TaskOwners
@@ -50,7 +50,7 @@ _CONFIGURATION = named(
     Configuration,
     subtopologies=optional(mapped(PLAIN, _CONFIGURED)),
     missing=listed(_NEW_TOPIC, tuple),
-    problem=optional(named(Problem)),
+    problem=optional(named(TopologyProblem)),
 )
 
 UNWRITTEN = Record(

@@ -127,7 +127,7 @@ async def changes(request: Request, controls: ClusterControls) -> AsyncGenerator
     While there is none, comments are sent, because the end of a connection is noticed only by writing to it.
     """
     while True:
-        changed = controls._server.next_change()
+        changed = controls._server.driver.next_change()
         yield CHANGE
         await asyncio.sleep(PAUSE_S)
         while not changed.done():

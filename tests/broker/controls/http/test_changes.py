@@ -47,7 +47,7 @@ def read_until(client: socket.socket, wanted: bytes) -> bytes:
 
 def serve(cluster: Cluster, path: str, stream: Stream) -> None:
     """Adds a stream to the listener of a cluster."""
-    listener = cluster._cluster._listener
+    listener = cluster._embedded._listener
     assert listener is not None
     listener.resources[path] = stream
 

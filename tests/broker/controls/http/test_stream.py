@@ -168,7 +168,7 @@ def test_reader_that_does_not_read_disturbs_nobody(cluster: Cluster, client: soc
         response, sent = opened(cluster, "since=0")
         with closing(response):
             assert next(sent)[1] in ("missed", "event")
-        listener = cluster._cluster._listener
+        listener = cluster._embedded._listener
         assert listener is not None
         while listener.connections:
             ask(client, METADATA, 9, MetadataRequest(topics=None))
