@@ -44,7 +44,7 @@ from ..short_repr import short_repr
 from .large_frame import LARGE_FRAME_BYTES, LargeFrame, begin_large_frame
 from .output import Output, SharedState
 from .protocol_sniffing import refusal
-from .state import WHEN_BUSY, WHEN_DUE, WHEN_MUTED, ConnectionState
+from .state import CLOSED, HELD, PUT_OFF, READING, WHEN_BUSY, WHEN_DUE, WHEN_MUTED
 
 if TYPE_CHECKING:
     from ..wire.recording import Recording
@@ -76,7 +76,7 @@ class Connection(Output):
         self.parked: Parked | None = None
         self.writable = True
         self.sparing = Sparing()
-        self._state = ConnectionState.READING
+        self._state = READING
         self._shortcut: Shortcut | None = None
         self.max_frame_bytes = broker.request_max_bytes
         self._authentication: Authentication | None = None
@@ -96,13 +96,17 @@ class Connection(Output):
     @property
     def wants_data(self) -> bool:
         """Whether more bytes should be read. False while received requests are held back."""
-        return self._state is not ConnectionState.HELD and self._state is not ConnectionState.PUT_OFF
+        return self._state is not HELD and self._state is not PUT_OFF
 
     @property
     def busy(self) -> bool:
         """Whether no request may be started, because one is in flight or put off, or because the client does not read its responses."""
-        is_due_later = self._state is not ConnectionState.READING and self._state in WHEN_DUE
-        return self.parked is not None or is_due_later or not self.writable or self.output_bytes > OUTPUT_LIMIT_BYTES
+        return (
+            self.parked is not None
+            or not self.writable
+            or self.output_bytes > OUTPUT_LIMIT_BYTES
+            or (self._state is not READING and self._state in WHEN_DUE)
+        )
 
     @property
     def unserved(self) -> Buffer | None:
@@ -135,7 +139,7 @@ class Connection(Output):
                     self._unparsed = bytes(data[parsed:])
                 if self._large is None:
                     self._staging = self.core.staging
-                if self.recording is not None and not self.wants_data:
+                if self._state is not READING and self.recording is not None and not self.wants_data:
                     self.recording.received = self.core.timers.now_ms, self.core.now_s
         except Exception as error:
             self.fail(error, "serving its requests")
@@ -144,11 +148,11 @@ class Connection(Output):
     def flushed(self) -> None:
         """Called when all output is written. Held requests, if any, are served in the next turn."""
         self._used_ms = self.core.timers.now_ms
-        if self._state is ConnectionState.HELD and not self.busy:
+        if self._state is HELD and not self.busy:
             self._put_off()
 
     def _put_off(self) -> None:
-        self._state = ConnectionState.PUT_OFF
+        self._state = PUT_OFF
         self.core.turns.put_off(self._take_up)
 
     def _take_up(self) -> None:
@@ -167,9 +171,9 @@ class Connection(Output):
 
     def _proceed(self) -> None:
         """Serves held requests unless the connection is busy. Raises no exception."""
-        if self._state is not ConnectionState.HELD or self.busy:
+        if self._state is not HELD or self.busy:
             return
-        self._state = ConnectionState.READING
+        self._state = READING
         try:
             data = memoryview(self._unparsed)
             rest = data[self._parse(data) :]
@@ -216,7 +220,7 @@ class Connection(Output):
                 if run:
                     self._end_run(data[first:position], run, earlier)
                 self._serve(data[position:following], answer, owns_buffer=False)
-                shortcut = self._usable_shortcut()
+                shortcut = self._usable_shortcut() if following < end else None
                 run, first, earlier = 0, following, len(self.output)
             position = following
         if run:
@@ -458,7 +462,7 @@ class Connection(Output):
         self.core.timers.cancel(self)
         if self._large is not None:
             self._large.release()
-        self._unparsed, self._large, self._state = b"", None, ConnectionState.CLOSED
+        self._unparsed, self._large, self._state = b"", None, CLOSED
         if self.parked is not None:
             self._abandon(self.parked)
         self._release_served()

@@ -30,8 +30,10 @@ class ConnectionState(Enum):
     CLOSED = auto()
 
 
-WHEN_BUSY = {ConnectionState.READING: ConnectionState.HELD, ConnectionState.MUTED: ConnectionState.PUT_OFF}
+READING, MUTED, HELD, PUT_OFF, CLOSED = ConnectionState
+
+WHEN_BUSY = {READING: HELD, MUTED: PUT_OFF}
 """The states after a frame has begun that cannot be served yet."""
-WHEN_MUTED = {ConnectionState.READING: ConnectionState.MUTED, ConnectionState.HELD: ConnectionState.PUT_OFF}
-WHEN_DUE = {ConnectionState.MUTED: ConnectionState.READING, ConnectionState.PUT_OFF: ConnectionState.HELD}
+WHEN_MUTED = {READING: MUTED, HELD: PUT_OFF}
+WHEN_DUE = {MUTED: READING, PUT_OFF: HELD}
 """The states after the turn has come to which requests were put off, or the time of `mute` is over."""
