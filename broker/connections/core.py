@@ -1,7 +1,7 @@
 """The brokers of a cluster without their sockets: the inputs are bytes and the time, the outputs are bytes and the next deadline.
 
-The core contains no I/O: `network/` moves the bytes, and `network/driver.py` calls the core when a deadline has passed. The core creates the
-connections, which know only the state that they share (`output.py`), and gives them the gate and the record.
+The core contains no I/O: `network/` moves the bytes, and `network/driver.py` calls the core when a deadline has passed. The core creates
+the connections, which know only the state that they share (`output.py`), and gives them the gate and the record.
 """
 
 from __future__ import annotations
