@@ -10,10 +10,10 @@ from ... import __version__
 from ..cluster.broker import Broker
 from ..cluster.state import ClusterState
 from ..plurals import counted
-from ..scheduling.turns import TurnTime
 from ..topics.partition import Partition
 from ..topics.replication import NO_LEADER
 from .declaration import Controls, control
+from .waiting import in_turns
 
 
 @dataclass(frozen=True)
@@ -134,12 +134,8 @@ class OverviewControls(Controls):
 
     async def _census(self) -> Census:
         """Counts all partitions. Other work gets turns in between, because there may be many."""
-        census, turn = Census(), TurnTime(self._server.clock.seconds)
-        for topic in list(self._server.cluster.topics.values()):
-            for partition in list(topic.partitions):
-                census.add(partition)
-                if turn.is_over:
-                    await turn.begin_next()
+        census, topics = Census(), list(self._server.cluster.topics.values())
+        await in_turns(map(census.add, (partition for topic in topics for partition in list(topic.partitions))))
         return census
 
 

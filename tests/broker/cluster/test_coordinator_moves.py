@@ -12,7 +12,7 @@ from odradek.protocol.messages.consumer_group_heartbeat import CONSUMER_GROUP_HE
 from odradek.protocol.messages.heartbeat import HEARTBEAT, HeartbeatRequest
 from odradek.protocol.messages.join_group import JOIN_GROUP
 from odradek.protocol.messages.sync_group import SYNC_GROUP, SyncGroupRequest
-from tests.broker.handlers.test_groups import ELSEWHERE, HERE, Scene, join_request
+from tests.broker.handlers.group_scene import ELSEWHERE, HERE, Scene, join_request
 
 
 @pytest.mark.parametrize("pause_ms", [8_999, 9_000])
