@@ -204,9 +204,9 @@ def _is_traced(options: argparse.Namespace) -> bool:
 
 def _tracer(options: argparse.Namespace) -> Tracer:
     from ..process.tracing import Tracer
-    from ..wire.filters import parsed
+    from ..wire.filters import parse_filter
 
-    return Tracer(parsed(options.filter or ""), verbose=options.verbose, as_json=options.json)
+    return Tracer(parse_filter(options.filter or ""), verbose=options.verbose, as_json=options.json)
 
 
 def _read(name: str) -> dict[str, str]:

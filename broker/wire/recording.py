@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 from ...protocol.frame import LENGTH, Buffer
 from ..scheduling.waiting import NEXT_TURN, Wait
 from .exchange import HEAD_BYTES
-from .pcapng import FAULT, WAITED
+from .packets import FAULT, WAITED
 
 if TYPE_CHECKING:
     from ..api.context import Client

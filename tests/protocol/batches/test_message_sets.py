@@ -13,7 +13,7 @@ from kafka.record.legacy_records import LegacyRecordBatch, LegacyRecordBatchBuil
 
 from odradek.protocol.batches.batch_validation import BatchTooLarge, InvalidBatch
 from odradek.protocol.batches.compression import Compression, compress
-from odradek.protocol.batches.message_sets import Message, _xxh32_of_few, build_message, build_message_set, read_message_set
+from odradek.protocol.batches.message_sets import LegacyMessage, _xxh32_of_few, build_message, build_message_set, read_message_set
 from odradek.protocol.batches.records import BatchError, CorruptBatch, Record
 
 CODECS = (Compression.NONE, Compression.GZIP, Compression.SNAPPY, Compression.LZ4)
@@ -29,7 +29,7 @@ def built_by_kafka_python(magic: int, codec: Compression) -> memoryview:
 
 
 def message(value: bytes | None = b"v", *, magic: int = 1, attributes: int = 0, offset: int = 0, timestamp: int = 7) -> bytes:
-    return build_message(Message(offset, magic, attributes, timestamp, None, value))
+    return build_message(LegacyMessage(offset, magic, attributes, timestamp, None, value))
 
 
 def wrapper(value: bytes | None, codec: int = Compression.GZIP, **options: Any) -> memoryview:
@@ -116,7 +116,7 @@ LZ4_FRAME = compress(Compression.LZ4, message(b"a", magic=0))
     [
         (message()[:-1] + b"x", CorruptBatch, "CRC"),
         (message(magic=2), InvalidBatch, "magic 2 in a message set"),
-        (build_message(Message(0, 0, 0, 0, None, None))[:14] + b"", None, ""),
+        (build_message(LegacyMessage(0, 0, 0, 0, None, None))[:14] + b"", None, ""),
         (wrapper(None), InvalidBatch, "without a value"),
         (wrapper(b""), InvalidBatch, "without messages"),
         (wrapper(b"\0" * 40), CorruptBatch, "an inner message of 0 bytes"),

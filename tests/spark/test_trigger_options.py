@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from odradek.spark_sink.client import TopicPartition
-from odradek.spark_sink.rate_limit import limited_ends
+from odradek.spark_sink.trigger_options import limit_ends
 
 SMALL, LARGE = TopicPartition("t", 0), TopicPartition("t", 1)
 
@@ -16,9 +16,9 @@ SMALL, LARGE = TopicPartition("t", 0), TopicPartition("t", 1)
 )
 def test_limited_ends_share_the_limit_by_backlog(limit: int, expected: tuple[int, int]) -> None:
     starts, ends = {SMALL: 50, LARGE: 0}, {SMALL: 150, LARGE: 900}
-    assert limited_ends(starts, ends, limit) == {SMALL: 50 + expected[0], LARGE: expected[1]}
+    assert limit_ends(starts, ends, limit) == {SMALL: 50 + expected[0], LARGE: expected[1]}
 
 
 def test_limited_ends_shorter_log_has_no_share() -> None:
-    assert limited_ends({SMALL: 50, LARGE: 0}, {SMALL: 20, LARGE: 900}, 10) == {SMALL: 20, LARGE: 10}
-    assert limited_ends({SMALL: 50}, {SMALL: 50}, 10) == {SMALL: 50}
+    assert limit_ends({SMALL: 50, LARGE: 0}, {SMALL: 20, LARGE: 900}, 10) == {SMALL: 20, LARGE: 10}
+    assert limit_ends({SMALL: 50}, {SMALL: 50}, 10) == {SMALL: 50}

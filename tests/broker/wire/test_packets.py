@@ -1,9 +1,52 @@
 from __future__ import annotations
 
+from io import BytesIO
+
 import pytest
 
+from odradek.broker.wire.packets import (
+    ACK,
+    COMMENT_BYTES,
+    FIN,
+    INBOUND,
+    LINKTYPE_RAW,
+    MAX_SEGMENT_BYTES,
+    RST,
+    SYN,
+    Address,
+    TcpPackets,
+    canonical,
+    interface,
+    ip_bytes,
+    packet,
+    section_header,
+)
+from odradek.broker.wire.reading.file_format import CaptureFile, Packet
 from odradek.broker.wire.reading.segments import segment_of
-from odradek.broker.wire.tcp_packets import ACK, FIN, MAX_SEGMENT_BYTES, RST, SYN, Address, TcpPackets, canonical, packed
+
+
+def read(*blocks: bytes) -> list[Packet]:
+    file = CaptureFile(BytesIO(b"".join(blocks)))
+    packets = list(file.packets())
+    assert file.problem is None
+    return packets
+
+
+def test_packet_block_keeps_time_data_and_comment() -> None:
+    time_ns = 1_700_000_000_123_456_789
+    (found,) = read(section_header("tests"), interface("broker-1", "node 1"), packet(0, time_ns, b"abcde", INBOUND, "grün\nzwei"))
+    assert found == Packet(time_ns, LINKTYPE_RAW, memoryview(b"abcde"), ("grün\nzwei",), "broker-1")
+
+
+def test_packet_block_without_comment_has_none() -> None:
+    (found,) = read(section_header("tests"), interface("broker-1", "node 1"), packet(0, 0, b"", INBOUND))
+    assert (found.data, found.comments) == (b"", ())
+
+
+def test_comment_of_any_length_is_cut_between_characters() -> None:
+    (found,) = read(section_header("tests"), interface("a", "b"), packet(0, 0, b"x", INBOUND, "ä" * 100_000 + "\ud800"))
+    assert found.comments == ("ä" * (COMMENT_BYTES // 2),)
+
 
 RAW = 101
 CLIENT, BROKER = Address(b"\x7f\0\0\1", 40_000), canonical(2)
@@ -17,7 +60,7 @@ def flags_and_numbers(packets: list[bytes]) -> list[tuple[int, int, int, int]]:
 def test_packets_of_a_connection_count_bytes_and_flags() -> None:
     packets = TcpPackets(CLIENT, BROKER)
     sent = [
-        *packets.opened(),
+        *packets.handshake(),
         *packets.data(True, b"abc"),
         *packets.data(False, b"defg"),
         packets.ending(True, FIN),
@@ -36,7 +79,7 @@ def test_packets_of_a_connection_count_bytes_and_flags() -> None:
 
 def test_packets_of_large_data_are_split() -> None:
     packets = TcpPackets(CLIENT, BROKER)
-    packets.joined()
+    packets.skip_handshake()
     sent = list(packets.data(False, bytes(2 * MAX_SEGMENT_BYTES + 1)))
     assert [size for *_, size in flags_and_numbers(sent)] == [MAX_SEGMENT_BYTES, MAX_SEGMENT_BYTES, 1]
     assert max(map(len, sent)) == 65535
@@ -44,7 +87,7 @@ def test_packets_of_large_data_are_split() -> None:
 
 def test_missing_bytes_leave_a_gap() -> None:
     packets = TcpPackets(CLIENT, BROKER)
-    packets.joined()
+    packets.skip_handshake()
     packets.missing(True, (1 << 32) - 3)
     (packet,) = packets.data(True, b"abcd")
     assert flags_and_numbers([packet])[0][1] == (1 << 32) - 2
@@ -62,7 +105,7 @@ def test_missing_bytes_leave_a_gap() -> None:
     ],
 )
 def test_packed_address_prefers_ipv4(host: str, expected: bytes) -> None:
-    assert packed(host) == expected
+    assert ip_bytes(host) == expected
 
 
 def test_canonical_address_contains_the_node_id() -> None:
@@ -71,7 +114,7 @@ def test_canonical_address_contains_the_node_id() -> None:
 
 
 def test_packets_between_ipv6_and_ipv4_are_ipv6() -> None:
-    client = Address(packed("fe80::1"), 40_000)
+    client = Address(ip_bytes("fe80::1"), 40_000)
     (packet,) = TcpPackets(client, BROKER).data(True, b"abc")
     segment = segment_of(RAW, memoryview(packet))
     assert segment is not None

@@ -1,10 +1,12 @@
-"""Chooses the Python executable of Spark's workers.
+"""Spark's Python workers: their interpreter, and the cost of Python's garbage collection in them.
 
-By default that is `python3` from PATH, whichever interpreter the driver runs. The variable PYSPARK_PYTHON takes precedence.
+By default the interpreter is `python3` from PATH, whichever interpreter the driver runs. The variable PYSPARK_PYTHON takes precedence.
 """
 
 from __future__ import annotations
 
+import gc
+import itertools
 import logging
 import os
 import shutil
@@ -44,3 +46,14 @@ def _warn_of_difference(name: str) -> None:
             found or "not on PATH",
             sys.executable,
         )
+
+
+TASKS_WITH_IMPORTS = 3
+"""Imported modules are frozen at each of the first three tasks of a worker, because Spark imports modules even after the first one."""
+_tasks = itertools.count()
+
+
+def freeze_imported_modules() -> None:
+    """Excludes the objects of imported modules from garbage collection, which takes 7 ms and more without that."""
+    if next(_tasks) < TASKS_WITH_IMPORTS:
+        gc.freeze()
