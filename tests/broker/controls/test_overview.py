@@ -11,6 +11,7 @@ from confluent_kafka.admin import AdminClient
 import odradek
 from odradek import Cluster
 from odradek.broker.cluster.startup_topics import TopicOptions
+from odradek.broker.scheduling import turns
 
 pytestmark = pytest.mark.sockets
 
