@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from ...protocol.errors import KafkaError
 from ...storage.memory import LogMemory
-from ..api.parked import Parked
+from ..api.gate import Parked
 from ..cluster.startup_topics import create_topics
 from ..cluster.state import ClusterState
 from ..connections.core import Core
