@@ -108,7 +108,7 @@ def validate(name: str, overrides: Mapping[str, str]) -> None:
 
 def _patterns(texts: Sequence[str]) -> Patterns:
     """Returns the patterns of texts such as `client_id=billing.*`. Raises InvalidConfig for an invalid one."""
-    from ..kafka_quirks.re2 import InvalidRegularExpression, Regex  # imported on first use, because few clusters have subscriptions
+    from ..kafka_quirks.re2 import InvalidRegularExpression, Regex
 
     patterns = {}
     for text in texts:

@@ -37,7 +37,7 @@ def run(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
         findings = _in_file(options.file) if options.file is not None else _in_cluster(options, environ)
     except (ArgumentTypeError, ValueError) as error:
         return refuse(str(error))
-    import json  # imported when it is needed, because all commands share the start
+    import json
 
     from ..wire.doctor.finding import as_text
 

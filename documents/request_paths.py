@@ -1,4 +1,4 @@
-"""Traces the files that a request passes through, for the lists in ARCHITECTURE.md, which `make docs` writes, and for `make paths`.
+"""Traces the files that a request passes through: `make paths`.
 
 Each request is sent once before it is traced, so that code which runs once per process, such as compiling codecs, is not in the list.
 Only files of broker/ and storage/ are listed, in the order in which they are entered first.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 from types import FrameType
@@ -23,13 +23,6 @@ from tests.broker.harness import Client, World, a_batch, produce_request
 
 ROOT = Path(__file__).parents[1]
 PRODUCT_FILE = re.compile(rf"{re.escape(str(ROOT))}/(?:\.dev/odradek/)?((?:broker|storage|protocol)/.*)")
-SECTION = "## The files of four requests"
-LISTS = re.compile(rf"(?<=^{SECTION}\n)(?:(?!^## ).*\n?)*", re.MULTILINE)
-INTRODUCTION = """
-The files of broker/ and storage/ that each request enters, in the order in which it enters them first. `make docs` writes the lists, and
-tests/tidy/test_request_paths.py compares them with a trace. Produce is the first one of its connection; the next ones to the same
-partition go from broker/connections/connection.py to broker/appending/produce_shortcut.py and from there to append.py.
-"""
 
 
 class Trace(NamedTuple):
@@ -64,7 +57,7 @@ def trace(action: Callable[[], object]) -> Trace:
 
 
 def paths() -> dict[str, Trace]:
-    """Returns the traces of the requests that ARCHITECTURE.md lists, by the name of the API."""
+    """Returns the traces of Produce, Fetch, JoinGroup and CreateTopics."""
     world = _world()
     found = {}
     for name, request in {"Produce": _produce, "Fetch": _fetch, "JoinGroup": _join_group, "CreateTopics": _create_topics}.items():
@@ -127,33 +120,8 @@ def _create_topics(client: Client, number: int) -> None:
     client.call(CREATE_TOPICS, 7, CreateTopicsRequest(topics=[topic], timeout_ms=1000))
 
 
-def section() -> str:
-    """Returns the text of the section with the present lists, without its heading."""
-    return INTRODUCTION + "".join(f"\n{name}\n\n```text\n{_lines(traced.files)}```\n" for name, traced in paths().items())
-
-
 def _lines(files: list[str]) -> str:
     return "".join(f"{file}\n" for file in files)
-
-
-def listed(architecture: str) -> dict[str, list[str]]:
-    """Returns the files of each fenced list in the section, by the name above the list."""
-    return dict(_lists(architecture))
-
-
-def _lists(architecture: str) -> Iterator[tuple[str, list[str]]]:
-    match = LISTS.search(architecture)
-    for name, files in re.findall(r"^(\w+)\n\n```text\n(.*?)```", match[0] if match else "", re.MULTILINE | re.DOTALL):
-        yield name, files.split()
-
-
-def rewritten(architecture: str) -> str:
-    """Returns ARCHITECTURE.md with the present lists. Raises ValueError if it has no such section."""
-    match = LISTS.search(architecture)
-    if match is None:
-        raise ValueError(f"ARCHITECTURE.md has no section {SECTION!r}")
-    rest = architecture[match.end() :]
-    return architecture[: match.start()] + section() + ("\n" if rest else "") + rest
 
 
 def table() -> str:

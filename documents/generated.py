@@ -1,6 +1,6 @@
-"""Writes the parts of documents and modules that follow from the code: `make docs`.
+"""The parts of documents and modules that follow from the code.
 
-tests/tidy/test_documents.py checks that they are current.
+tests/documents/test_generated.py checks that they are current.
 """
 
 from __future__ import annotations
@@ -9,15 +9,12 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
-from odradek.broker.controls.interface import documentation as controls
 from odradek.broker.handlers import HANDLERS
-from odradek.broker.settings import documentation as settings
 from odradek.protocol.messages import APIS
-from tests import api_page, request_paths
-from tests.conformance import page as conformance
+
+from . import apis, conformance, controls, settings
 
 ROOT = Path(__file__).parents[1]
-ARCHITECTURE = "ARCHITECTURE.md"
 SERVED_APIS, FAMILIES = "protocol/served_apis.py", "broker/api/handler_families.py"
 ENTRIES = re.compile(r"^    \d+: .*,\n(?:    .*\n)*", re.MULTILINE)
 
@@ -26,7 +23,6 @@ def rendered() -> dict[str, str]:
     """Returns the current text of each document that has generated parts, by its path in the repository."""
     return {
         **generated_pages(),
-        ARCHITECTURE: request_paths.rewritten(read(ARCHITECTURE)),
         SERVED_APIS: with_rows(
             SERVED_APIS, (f'{key}: ("{module_of(api.request)}", {api.versions.first}, {api.versions.last})' for key, api in APIS.items())
         ),
@@ -36,7 +32,7 @@ def rendered() -> dict[str, str]:
 
 def generated_pages() -> dict[str, str]:
     """Returns the current text of each generated page of the documentation, by its path in the repository."""
-    return api_page.pages(read(api_page.PAGE)) | settings.pages() | controls.pages() | conformance.pages()
+    return apis.pages(read(apis.PAGE)) | settings.pages() | controls.pages() | conformance.pages()
 
 
 def with_rows(name: str, rows: Iterable[str]) -> str:
@@ -60,7 +56,3 @@ def write(texts: Mapping[str, str], root: Path = ROOT) -> None:
             page.unlink()
     for name, text in texts.items():
         (root / name).write_text(text, encoding="utf-8")
-
-
-if __name__ == "__main__":
-    write(rendered())

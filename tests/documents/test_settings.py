@@ -1,10 +1,10 @@
-"""The generator of docs/configuration.md. Whether the document is current is checked by tests/tidy/test_documents.py."""
+"""The generator of docs/configuration.md. Whether the document is current is checked by test_generated.py."""
 
 from __future__ import annotations
 
 import re
 
-from odradek.broker.settings.documentation import PAGE, pages
+from documents.settings import PAGE, pages
 from odradek.broker.settings.rows import SETTINGS
 
 

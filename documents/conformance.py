@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
+from tests.conformance.results import APACHE_KAFKA, ODRADEK, Result, read
+from tests.conformance.suite import NotRun, Suite
+from tests.conformance.suites import NOT_RUN, SUITES
+
 from . import figures
-from .results import APACHE_KAFKA, ODRADEK, Result, read
-from .suite import NotRun, Suite
-from .suites import NOT_RUN, SUITES
 
 INTRODUCTION = """\
 # Conformance

@@ -11,13 +11,13 @@ from collections.abc import Iterable, Mapping
 from itertools import groupby
 from typing import Any
 
-from .. import cluster_controls  # noqa: F401  (declares the controls)
-from ..declaration import CONTROLS, Control
-from .command_line import command_of, names_in_order
-from .examples import example_of
-from .results import json_of, result_schema
-from .shapes import IsoTime, Schema
-from .signatures import Parameter, parameters_of, python_only_of, result_of
+from odradek.broker.controls import cluster_controls  # noqa: F401  (declares the controls)
+from odradek.broker.controls.declaration import CONTROLS, Control
+from odradek.broker.controls.interface.command_line import command_of, names_in_order
+from odradek.broker.controls.interface.examples import example_of
+from odradek.broker.controls.interface.results import json_of, result_schema
+from odradek.broker.controls.interface.shapes import IsoTime, Schema
+from odradek.broker.controls.interface.signatures import Parameter, parameters_of, python_only_of, result_of
 
 INTRODUCTION = (
     "# Controls",
