@@ -13,7 +13,6 @@ telling them. If the client has continued on another connection meanwhile, this 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import cast
 
 from ....protocol.messages.metadata import MetadataResponse
 from ...plurals import counted
@@ -145,8 +144,8 @@ def _unreachable(client: ClientHistory, asked: Sequence[Exchange]) -> Finding:
 
 
 def _addresses(exchange: Exchange) -> str:
-    response = cast(MetadataResponse, exchange.partial_response)
-    return ", ".join(f"node {broker.node_id} at {broker.host}:{broker.port}" for broker in response.brokers)
+    brokers = getattr(exchange.partial_response, "brokers", ())
+    return ", ".join(f"node {broker.node_id} at {broker.host}:{broker.port}" for broker in brokers)
 
 
 IDLE_SETTING = "connections.max.idle.ms"

@@ -169,7 +169,7 @@ def test_description_overtaken_by_a_change_is_not_kept() -> None:
     next(slices)
     topic.partitions[0].elect(2)
     assert len(list(slices)) == 1
-    assert describer.known(topic, OPERATIONS_NOT_REQUESTED) is None
+    assert describer.find(topic, OPERATIONS_NOT_REQUESTED) is None
 
 
 def test_kept_description_is_shared_by_responses() -> None:
