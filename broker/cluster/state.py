@@ -33,17 +33,15 @@ from ..topics.replication import NO_LEADER
 from ..topics.retention import LogRetention
 from ..topics.topics import Topics
 from .broker import Broker
+from .client_metrics import MetricSubscriptions
 from .controller import Brokers, MetadataLog
-from .coordinator_log import CoordinatorLog
-from .coordinator_moves import CoordinatorMoves
+from .coordinator_log import CoordinatorLog, CoordinatorMoves
 from .features import Features, FeatureUpdate
 from .log_levels import LogLevels
-from .metric_subscriptions import MetricSubscriptions
 from .node_control import NodeControl
-from .producer_ids import ProducerIds
 from .quotas import ClientQuotas, Entity
 from .replica_control import ReplicaControl
-from .transaction_log import TransactionLog
+from .transaction_log import ProducerIds, TransactionLog
 
 if TYPE_CHECKING:
     from ...protocol.schema import Api, Versions

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ...protocol.client.jaas import SETTING
-from ..settings.listener_settings import ListenerSettings
 from ..settings.properties import InvalidConfig
+from ..settings.values import ListenerSettings
 from .jaas import login_module
 from .jws import InvalidToken, KeySet
 from .oauthbearer import SignedTokens, TokenValidator, UnsecuredTokens

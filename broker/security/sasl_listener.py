@@ -12,10 +12,9 @@ from typing import NamedTuple
 from ...protocol.client.jaas import SETTING
 from ..kafka_quirks.java_hash import hash_map_order
 from ..scheduling.timers import Timers
-from ..settings.listener_settings import ListenerSettings
 from ..settings.listeners import SASL_PROTOCOLS, Listener
 from ..settings.properties import InvalidConfig
-from ..settings.values import BrokerConfig
+from ..settings.values import BrokerConfig, ListenerSettings
 from .delegation_tokens import DelegationTokens
 from .jaas import login_module
 from .jws import KeySet

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from odradek.broker.security.acls import Acl, Operation, PatternType, Permission, ResourceType
-from odradek.broker.settings.rows import STANDARD_AUTHORIZER
+from odradek.broker.settings.types import STANDARD_AUTHORIZER
 from odradek.protocol.errors import ErrorCode
 from odradek.protocol.messages.consumer_group_heartbeat import CONSUMER_GROUP_HEARTBEAT, ConsumerGroupHeartbeatRequest, TopicPartitions
 from odradek.protocol.messages.create_acls import CREATE_ACLS, AclCreation, CreateAclsRequest

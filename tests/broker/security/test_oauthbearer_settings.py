@@ -7,9 +7,8 @@ import pytest
 from odradek.broker.security.jws import InvalidToken, Jws, KeySet
 from odradek.broker.security.oauthbearer import SignedTokens, UnsecuredTokens
 from odradek.broker.security.oauthbearer_settings import LOGIN_MODULE, key_set_url, validator_of
-from odradek.broker.settings.listener_settings import ListenerSettings
 from odradek.broker.settings.properties import InvalidConfig
-from odradek.broker.settings.values import BrokerConfig
+from odradek.broker.settings.values import BrokerConfig, ListenerSettings
 from tests.broker.security.tokens_for_tests import Signer, key_set_text
 
 URL = "sasl.oauthbearer.jwks.endpoint.url"

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from odradek.broker.settings.former import FORMER
-from odradek.broker.settings.rows import BROKER_SETTINGS, GROUP_SETTINGS, OFFSET_RESET, REPLICAS, SETTINGS, TOPIC_SETTINGS
-from odradek.broker.settings.types import ConfigResourceType, ConfigType, OneOf, Setting
+from odradek.broker.settings.older_rows import FORMER
+from odradek.broker.settings.rows import BROKER_SETTINGS, GROUP_SETTINGS, SETTINGS, TOPIC_SETTINGS
+from odradek.broker.settings.types import OFFSET_RESET, REPLICAS, ConfigResourceType, ConfigType, OneOf, Setting
 
 ROOT = Path(__file__).parents[3]
 NOT_READING = ("rows.py", "values.py", "listener_prefix.py", "documentation.py")
