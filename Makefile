@@ -32,12 +32,13 @@ test: .venv/.test ## run the tests of every part of the project
 test-all: .venv/.dev ## run every test, among them all clients, other versions of Spark and Spark's own Kafka connector
 	$(PYTEST) $(if $(COVERAGE),--cov --cov-report=)
 
-lint: .venv/.dev ## check style, types and the direction of imports
+lint: .venv/.dev ## check style, types, the direction of imports and the page's JavaScript
 	.venv/bin/ruff check
 	.venv/bin/ruff format --check
 	.venv/bin/mypy
 	.venv/bin/mypy -p benchmarks -p tests
 	.venv/bin/lint-imports
+	@.dev/page/check.sh
 
 docs: .venv/.test ## write the generated parts of ARCHITECTURE.md and docs/
 	$(MODULE) tests.documents

@@ -55,7 +55,7 @@ _MODULES = {
     "broker.controls.clock": ("AsyncClock", "Clock"),
     "broker.controls.fault_handles": ("AsyncFaultHandle", "FaultHandle"),
     "broker.controls.wire": ("AsyncWire", "Wire"),
-    "broker.embedding.embedded": ("AsyncCluster", "Cluster"),
+    "broker.embedding.cluster": ("AsyncCluster", "Cluster"),
     "broker.embedding.assertions": ("assert_committed", "assert_records", "record"),
     "broker.embedding.formats": ("Format",),
     "broker.embedding.group": ("AsyncGroup", "Group"),

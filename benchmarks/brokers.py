@@ -19,7 +19,7 @@ from typing import NamedTuple
 import confluent_kafka
 
 from odradek import __version__
-from odradek.broker.network import event_loop
+from odradek.broker.network import driver
 from tests import apache_kafka
 
 ODRADEK, FLOOR, MOCK, KAFKA, KFAKE = BROKERS = ("odradek", "floor", "mock", "Kafka", "kfake")
@@ -165,7 +165,7 @@ def _build_kfake() -> str | None:
 
 def versions(names: Iterable[str]) -> dict[str, str]:
     """Returns the versions of these brokers."""
-    loop = f", uvloop {version('uvloop')}" if event_loop.uvloop else ""
+    loop = f", uvloop {version('uvloop')}" if driver.uvloop else ""
     known = {
         ODRADEK: f"{__version__} (Python {platform.python_version()}{loop})",
         FLOOR: "receives into new memory, computes the CRC, checks nothing",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .embedding.embedded import AsyncCluster, Cluster
+    from .embedding.cluster import AsyncCluster, Cluster
 
 __all__ = ["AsyncCluster", "Cluster"]
 
@@ -14,7 +14,7 @@ if not TYPE_CHECKING:  # type checkers would accept every name otherwise
     def __getattr__(name: str) -> object:
         """Imports the names of `__all__` on first use, so that a health check does not import asyncio. Raises AttributeError."""
         if name in __all__:
-            from .embedding import embedded
+            from .embedding import cluster
 
-            return getattr(embedded, name)
+            return getattr(cluster, name)
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -29,6 +29,7 @@ from odradek.broker.topics.topics import Topics
 from odradek.storage.log import Log
 
 _PLAIN = {int, str, bytes, float, bool, type(None)}
+_FUNCTIONS = (FunctionType, MethodType, BuiltinFunctionType)
 
 
 def captured(value: Any) -> Any:
@@ -49,7 +50,7 @@ def _capture_of(kind: type) -> Callable[[Any], Any]:
     if hasattr(kind, "_fields"):
         return lambda value: {name: captured(getattr(value, name)) for name in kind._fields}
     if issubclass(kind, tuple | list):
-        return lambda value: [captured(item) for item in value]
+        return lambda value: [captured(item) for item in value if not isinstance(item, _FUNCTIONS)]
     if issubclass(kind, dict):
         return lambda value: {_name(key): captured(item) for key, item in value.items()}
     if issubclass(kind, set | frozenset):
@@ -82,8 +83,7 @@ def deadlines(armed: Armed) -> dict[Any, int]:
 
 
 _CAPTURE: dict[type, Callable[[Any], Any]] = {
-    **dict.fromkeys((Random, Brokers, ClusterState, Timers, Topic, Topics, GroupSettings), _left_out),
-    **dict.fromkeys((FunctionType, MethodType, BuiltinFunctionType), _left_out),
+    **dict.fromkeys((Random, Brokers, ClusterState, Timers, Topic, Topics, GroupSettings, *_FUNCTIONS), _left_out),
     Log: lambda log: [log.start_offset, log.end_offset, log.size],
     BrokerConfig: lambda config: [dict(config.own), dict(config.cluster_wide)],
     TopicConfig: lambda config: dict(config.overrides),

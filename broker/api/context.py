@@ -168,7 +168,7 @@ class Context:
         if authorizer is None:
             operations: Iterable[Operation] = OPERATIONS[resource_type]
         else:
-            operations = authorizer.allowed(client.principal, client.client_host, resource_type, name)
+            operations = authorizer.allowed_operations(client.principal, client.client_host, resource_type, name)
         return sum(1 << operation for operation in operations)
 
     def reply(self) -> Reply[Any]:

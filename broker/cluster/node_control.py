@@ -5,7 +5,7 @@ A node that fails otherwise (it ends, is paused, or its network is cut) is *sile
 counts it among the nodes that are alive until its session expires after broker.session.timeout.ms. Until then its partitions keep it as
 leader and as in-sync replica, although it does not follow.
 
-This module changes nodes, and `replica_control.py` the replicas on them. The sockets belong to `network/server.py`.
+This module changes nodes, and `replica_control.py` the replicas on them. The sockets belong to `network/listeners.py`.
 """
 
 from __future__ import annotations

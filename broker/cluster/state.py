@@ -2,7 +2,7 @@
 
 * `controller.py` has the nodes that are alive, and the length of the metadata log; `node_control.py` stops, starts, adds and removes nodes.
 * `topics/topics.py` creates, finds and places topics; `replica_control.py` carries out the consequences of changed replicas.
-* `coordinator_log.py` has the records of coordinators, `transaction_log.py` transaction markers, and `producer_ids.py` producer ids.
+* `coordinator_log.py` has the records of coordinators, and `transaction_log.py` producer ids and transaction markers.
 * `topics/retention.py` and `topics/cleaning.py` remove records.
 
 `ClusterState` itself does what concerns several parts: it deletes topics and changes settings. `wake(key)` resumes the requests that wait
@@ -218,7 +218,7 @@ class ClusterState:
         from ..share_partitions.coordinator import ShareCoordinator
         from ..share_partitions.state_log import ShareStateLog
 
-        return ShareCoordinator(ShareStateLog(self.timers, self.config, self.topics, self.coordinator_log))
+        return ShareCoordinator(self, ShareStateLog(self.topics, self.coordinator_log))
 
     def write(self, group_id: str, records: Sequence[CoordinatorRecord], producer: Producer | None = None) -> None:
         """Appends records of a group to its partition of `__consumer_offsets`; with a producer, as part of its transaction.

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from threading import Event, Thread
 
 from ..controls.declaration import CONTROLS, Control
-from ..process.progress import FIRST_S, Progress
+from ..process.terminal import FIRST_S, Progress
 from .ctl_client import Answer, NoAnswer
 
 MOVES = (("clock", "advance"), ("clock", "set"))

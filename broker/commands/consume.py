@@ -88,7 +88,7 @@ def _print(
     """Prints the records of a reader, and calls `on_round` when those of one round of requests have been written."""
     from itertools import islice
 
-    from ..process.progress import Progress
+    from ..process.terminal import Progress
 
     out, left = sys.stdout.buffer, options.count
     total = reader.remaining if left is None or reader.remaining is None else min(reader.remaining, left)

@@ -11,7 +11,7 @@ from .options import add_control_options, refuse
 
 if TYPE_CHECKING:
     from ..controls.declaration import Control
-    from ..process.progress import Progress
+    from ..process.terminal import Progress
 
 EXAMPLES = """\
 examples:
@@ -59,7 +59,7 @@ def _control(words: str) -> Control:
 
 def run(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
     """Writes the dump. Returns 0, 1 if the cluster cannot be read, and 2 for a mistake in the call."""
-    from ..process.progress import Progress
+    from ..process.terminal import Progress
     from .options import control_address
 
     if options.format == "csv" and options.directory is None and len(options.topics) != 1:

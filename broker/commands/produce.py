@@ -66,7 +66,7 @@ def _contradiction(options: argparse.Namespace) -> str | None:
 def _produce(client: ClusterClient, options: argparse.Namespace) -> None:
     from ...protocol.batches.compression import Compression
     from ..client.writing import Writer
-    from ..process.progress import MEGABYTES, Progress
+    from ..process.terminal import MEGABYTES, Progress
     from ..seed_data.entries import SeedTopic
     from ..settings.properties import InvalidConfig
 

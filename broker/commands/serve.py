@@ -13,7 +13,7 @@ from .options import add_trace_options, count, feature, node_count, pair, port, 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ..controls.http.address import ControlAddress
+    from ..controls.http.access import ControlAddress
     from ..network.server import Server
     from ..process.tracing import Tracer
     from ..settings.cluster_config import ClusterConfig, TopicSpec
@@ -69,8 +69,10 @@ def _run(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
     logs.ignored_settings(cluster.ignored)
     logs.unknown_settings(cluster.unknown)
 
+    from ..network.server import ServerOptions
     from ..process.serving import run as run_cluster
 
+    server_options = ServerOptions(cluster, topics, data, saved, control=control, capture=capture)
     greets = options.log_format == "text" and not options.quiet
     if greets and sys.stderr.isatty():
         logs.hold_start_up_lines()
@@ -89,17 +91,7 @@ def _run(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
         gc.enable()
 
     try:
-        return run_cluster(
-            cluster,
-            topics=topics,
-            state=saved,
-            data=data,
-            control=control,
-            capture=capture,
-            command=command,
-            trace=trace,
-            on_ready=ready,
-        )
+        return run_cluster(server_options, command=command, trace=trace, on_ready=ready)
     except OSError as error:
         return refuse(f"{error.filename}: {error.strerror}" if error.filename else error.strerror or str(error))
     except (InvalidConfig, ImportError) as error:  # of TLS: an invalid key store, or a missing extra
@@ -122,8 +114,8 @@ def _addresses(server: Server, control_listener: str | None) -> str:
     lines = [f"bootstrap.servers={server.bootstrap_servers}"]
     if control_listener is not None:
         lines.append(f"control={control_listener}")
-    if server.generated_tls is not None:
-        lines.append(f"ssl.ca.location={server.generated_tls.ca_file}")
+    if server.security.generated_tls is not None:
+        lines.append(f"ssl.ca.location={server.security.generated_tls.ca_file}")
     return "\n".join([*lines, ""])
 
 
@@ -188,7 +180,7 @@ def cluster_config(options: argparse.Namespace, environ: Mapping[str, str]) -> C
         from ..cluster.features import check_levels
 
         check_levels(features, cluster.release)
-    return security.applied_to(replace(cluster, max_memory_bytes=options.max_memory, features=features))
+    return security.apply_to(replace(cluster, max_memory_bytes=options.max_memory, features=features))
 
 
 def with_record(cluster: ClusterConfig, options: argparse.Namespace) -> ClusterConfig:
@@ -264,7 +256,7 @@ def control_address(options: argparse.Namespace, environ: Mapping[str, str]) -> 
             raise InvalidConfig("--control-token has no effect without --control HOST:PORT")
         return None
 
-    from ..controls.http.address import ControlAddress
+    from ..controls.http.access import ControlAddress
 
     token = environ.get("ODRADEK_CONTROL_TOKEN") if options.control_token is None else options.control_token
     return ControlAddress.parse(options.control, token)

@@ -26,7 +26,7 @@ from ..security.certificates import subject_of
 from ..security.mechanism import Identity
 from ..security.principal_mapping import SETTING as MAPPING_RULES
 from ..security.principal_mapping import NoMatchingRule, parse_rules, user_of
-from ..security.sasl import Refused, SaslSession, State, Violation
+from ..security.sasl import SaslRefused, SaslSession, SaslState, Violation
 from ..security.sasl_listener import SaslListener
 from ..settings.values import ListenerSettings
 
@@ -54,12 +54,12 @@ class Authentication:
     @property
     def takes_token(self) -> bool:
         """Whether the next frame is a SASL token without a header, as after a SaslHandshake of version 0."""
-        return self._session.state is State.AUTHENTICATE and self._session.raw_tokens
+        return self._session.state is SaslState.AUTHENTICATE and self._session.raw_tokens
 
     @property
     def max_frame_bytes(self) -> int:
         """The size of the largest frame that is read: before the client is authenticated, `sasl.server.max.receive.size`."""
-        complete = self._session.state is State.COMPLETE
+        complete = self._session.state is SaslState.COMPLETE
         return self._broker.request_max_bytes if complete else self._listener.max_receive_bytes
 
     @property
@@ -70,13 +70,13 @@ class Authentication:
     def admits(self, frame: memoryview) -> bool:
         """Returns whether a frame is a request of an authenticated client. Raises CloseConnection if its session has expired."""
         session = self._session
-        if session.state is not State.COMPLETE:
+        if session.state is not SaslState.COMPLETE:
             return False
         if session.expires_ms is None:
             return True
-        if frame[:2] == HANDSHAKE_KEY and session.begins_again():
+        if frame[:2] == HANDSHAKE_KEY and session.try_reauthentication():
             return False
-        if session.expired:
+        if session.is_expired:
             raise CloseConnection("the session has expired, and the client has not authenticated again")
         return True
 
@@ -93,7 +93,7 @@ class Authentication:
             else:
                 header = read_request_header(frame)
                 self._respond(header, self._response(header, frame))
-        except Refused as refused:
+        except SaslRefused as refused:
             return self._refuse(header, refused)
         except Violation as violation:
             raise CloseConnection(str(violation)) from None
@@ -103,9 +103,9 @@ class Authentication:
 
     def _response(self, header: RequestHeader, frame: memoryview) -> Message:
         api, version, state = header.api, header.version, self._session.state
-        if api is API_VERSIONS and state is State.HANDSHAKE_OR_VERSIONS:
+        if api is API_VERSIONS and state is SaslState.HANDSHAKE_OR_VERSIONS:
             return self._versions(header, frame)
-        if state is not State.AUTHENTICATE and api is not SASL_HANDSHAKE:
+        if state is not SaslState.AUTHENTICATE and api is not SASL_HANDSHAKE:
             raise ProtocolError(
                 f"unexpected {api.name} request during SASL handshake; the client may be configured with a security.protocol that"
                 f" differs from the listener's, {self._broker.listeners[self._client.listener_name].security_protocol}"
@@ -113,12 +113,12 @@ class Authentication:
         if version not in self._broker.cluster.serves(api):
             raise ProtocolError(f"{api.name} v{version} is not served")
         request = api.request.decoders[version](frame, header.position)[0]
-        if state is not State.AUTHENTICATE:
+        if state is not SaslState.AUTHENTICATE:
             return self._session.handshake(request, version)
         if api is SASL_AUTHENTICATE:
             return self._session.authenticate(request)
         reason = f"Unexpected Kafka request of type {_upper_snake(api.name)} during SASL authentication."
-        raise Refused(reason, failure(api, request, ErrorCode.ILLEGAL_SASL_STATE, reason))
+        raise SaslRefused(reason, failure(api, request, ErrorCode.ILLEGAL_SASL_STATE, reason))
 
     def _versions(self, header: RequestHeader, frame: memoryview) -> Message:
         if header.version not in self._broker.cluster.serves(API_VERSIONS):
@@ -133,7 +133,7 @@ class Authentication:
         version = header.version if header.version in self._broker.cluster.serves(header.api) else 0
         self._write(encode_response(header.api, version, header.correlation_id, response))
 
-    def _refuse(self, header: RequestHeader | None, refused: Refused) -> Late:
+    def _refuse(self, header: RequestHeader | None, refused: SaslRefused) -> Late:
         """Waits for `connection.failed.authentication.delay.ms`, which slows guessing down, then answers and raises CloseConnection."""
         if delay_ms := self._listener.failure_delay_ms:
             yield Wait((), self._broker.cluster.timers.now_ms + delay_ms, what=f"connection.failed.authentication.delay.ms, {delay_ms} ms")

@@ -1,6 +1,6 @@
 """The brokers of a cluster without their sockets: the inputs are bytes and the time, the outputs are bytes and the next deadline.
 
-The core contains no I/O: `network/server.py` moves the bytes and calls the core when a deadline has passed. The core holds the
+The core contains no I/O: `network/` moves the bytes, and `network/driver.py` calls the core when a deadline has passed. The core holds the
 state that connections share: the staging buffer, the list of connections with unwritten output, and the requests that wait
 (`scheduling/turns.py`).
 

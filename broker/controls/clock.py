@@ -102,7 +102,7 @@ class AsyncClock(Part):
         with server.turn("changing the speed of the clock"):
             server.core.tell("clock", _SPEEDS.get(speed, f"the time passes {speed:g} times as fast"))
             server.clock.run(speed)
-            server.clock_changed()
+            server.driver.set_alarm()
         return self._state()
 
     async def _move_to(self, parameter: str, target_ms: float) -> None:
@@ -123,7 +123,7 @@ class AsyncClock(Part):
             await _settle(core.turns)
         finally:
             clock.targets.remove(target_ms)
-            server.clock_changed()
+            server.driver.set_alarm()
 
     async def _move_over_deadlines(self, target_ms: float) -> None:
         server = self._server

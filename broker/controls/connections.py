@@ -30,7 +30,7 @@ class ConnectionControls(Controls):
     async def connections(self) -> list[ConnectionInfo]:
         """Returns all open connections in the order in which they were opened."""
         described = []
-        for connection in self._server.connections():
+        for connection in self._server.listeners.connections():
             client, parked = connection.client, connection.parked
             described.append(
                 ConnectionInfo(

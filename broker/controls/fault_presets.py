@@ -124,7 +124,7 @@ class FaultPresetControls(FaultControls, NodeControls):
             await self._pause(seconds, "waiting for the end of an outage")
         finally:
             for node_id in self._server.cluster.brokers.keys() & nodes:
-                await self._server.start_node(node_id)
+                await self._server.nodes.start(node_id)
 
     @control("fault preset crash-client")
     async def crash_client(self, client_id: Annotated[str, "the client id"]) -> CrashedClient:
@@ -134,12 +134,12 @@ class FaultPresetControls(FaultControls, NodeControls):
         transactions stay open until transaction.timeout.ms. Raises InvalidControl if nothing in the cluster belongs to this client id.
         """
         server, cluster = self._server, self._server.cluster
-        connections = [each for each in server.connections() if each.client.client_id == client_id]
+        connections = [each for each in server.listeners.connections() if each.client.client_id == client_id]
         sessions = [
             (group, member.member_id) for group in cluster.groups for member in group.members.values() if member.client_id == client_id
         ]
         if not connections and not sessions:
-            known = {each.client.client_id for each in server.connections()}
+            known = {each.client.client_id for each in server.listeners.connections()}
             known.update(member.client_id for group in cluster.groups for member in group.members.values())
             raise unknown("client_id", "client", client_id, sorted(known))
         with server.control(f"crashing the client {client_id}"):
@@ -158,7 +158,7 @@ class FaultPresetControls(FaultControls, NodeControls):
         with server.control(doing):
             core.timers.set(over, round(seconds * 1000), over.set)
         while not over.is_set() and self._server.core is core:
-            await self._server.next_change()
+            await self._server.driver.next_change()
 
 
 def _check_seconds(name: str, seconds: float) -> None:

@@ -12,7 +12,7 @@ from ..cluster.group_progress import OffsetInfo, progress, total_lag
 from ..cluster.state import ClusterState
 from ..control_errors import InvalidControl, unknown
 from ..groups.classic.group import ClassicGroup
-from ..groups.classic.members import Member
+from ..groups.classic.members import ClassicMember
 from ..groups.consumer.assignors import by_topic
 from ..groups.consumer.member import ConsumerMember
 from ..groups.coordinator import Group
@@ -211,7 +211,7 @@ def _described(group: Group, cluster: ClusterState) -> GroupInfo:
     )
 
 
-def _classic_member(member: Member, group: ClassicGroup) -> MemberInfo:
+def _classic_member(member: ClassicMember, group: ClassicGroup) -> MemberInfo:
     assignment: dict[str, list[int]] = {}
     topics: list[str] = []
     try:

@@ -35,7 +35,7 @@ class NodeControls(Controls):
         broker = self._broker(node)
         if graceful and broker.silence is not None:
             raise InvalidControl("graceful", f"node {node} is {broker.silence.value} and cannot shut down; use graceful=False")
-        await self._server.stop_node(node, graceful=graceful)
+        await self._server.nodes.stop(node, graceful=graceful)
 
     @control("node start")
     async def start_node(self, node: NodeId) -> None:
@@ -46,7 +46,7 @@ class NodeControls(Controls):
         broker = self._broker(node)
         if broker.silence is not None:
             raise InvalidControl("node", f"node {node} is {broker.silence.value}, not stopped; {remedy(broker.silence)}")
-        await self._server.start_node(node)
+        await self._server.nodes.start(node)
 
     @control("node pause")
     async def pause_node(self, node: NodeId) -> None:
@@ -93,7 +93,7 @@ class NodeControls(Controls):
             raise InvalidControl("node", f"there is a node {node} already; leave the id out to get the next one")
         if not 0 <= node <= MAX_NODE_ID:
             raise InvalidControl("node", f"an id must be from 0 to {MAX_NODE_ID}, not {node}")
-        await server.add_node(server.config.nodes[0].sibling(node, rack))
+        await server.nodes.add(server.config.nodes[0].sibling(node, rack))
         return node
 
     @control("node remove")
@@ -112,7 +112,7 @@ class NodeControls(Controls):
             for partition in cluster.topics.partitions():
                 if node in partition.replicas and not set(partition.isr) - {node}:
                     raise InvalidControl("node", f"only the stopped node {node} has the records of {partition}; start it first")
-        await self._server.remove_node(node)
+        await self._server.nodes.remove(node)
 
     def _silence(self, node: int, kind: Silence) -> None:
         broker = self._broker(node)
@@ -121,14 +121,14 @@ class NodeControls(Controls):
         if broker.silence not in (None, kind):
             raise InvalidControl("node", f"node {node} is {broker.silence.value} already; {remedy(broker.silence)}")
         if broker.silence is None:
-            self._server.silence_node(node, kind)
+            self._server.nodes.silence(node, kind)
 
     def _end_silence(self, node: int, kind: Silence) -> None:
         broker = self._broker(node)
         if broker.silence is not kind:
             state = broker.silence.value if broker.silence else "running" if broker.running else "stopped"
             raise InvalidControl("node", f"node {node} is not {kind.value} but {state}")
-        self._server.end_silence(node)
+        self._server.nodes.end_silence(node)
 
     def _broker(self, node: int) -> Broker:
         """Returns a node of the cluster. Raises InvalidControl for an unknown id."""

@@ -106,7 +106,7 @@ class OverviewControls(Controls):
             topics=len(cluster.topics),
             partitions=census.partitions,
             groups=sum(1 for _ in cluster.groups),
-            connections=len(server.connections()),
+            connections=len(server.listeners.connections()),
             log_bytes=census.log_bytes,
             max_memory_bytes=None if cluster.log_memory is None else cluster.log_memory.limit_bytes,
             problems=list(_problems(cluster, census)),
@@ -116,7 +116,7 @@ class OverviewControls(Controls):
     async def nodes(self) -> list[NodeInfo]:
         """Returns all nodes with their states and listeners, in the order of their ids."""
         census, server = await self._census(), self._server
-        connections = Counter(each.broker.node_id for each in server.connections())
+        connections = Counter(each.broker.node_id for each in server.listeners.connections())
         return [
             NodeInfo(
                 node=node,

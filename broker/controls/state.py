@@ -56,7 +56,7 @@ class StateControls(Controls):
         server = self._server
         await server.restore(server.snapshots.initial)
         server.clock.run(1)
-        server.clock_changed()
+        server.driver.set_alarm()
 
     @control("state save")
     async def save(self, file: Annotated[str | os.PathLike[str], "the path of the file"]) -> int:

@@ -28,7 +28,7 @@ async def until(server: Callable[[], Server], reached: Callable[[], T | None], m
     try:
         async with asyncio.timeout(timeout_s):
             while (result := reached()) is None:
-                await server().next_change()
+                await server().driver.next_change()
             return result
     except TimeoutError:
         raise ControlTimeout(f"{missing()} (waited {timeout_s:g} s)") from None
@@ -53,7 +53,7 @@ class WaitControls(Controls):
         try:
             async with asyncio.timeout(timeout_s):
                 while True:
-                    changed = self._server.next_change()
+                    changed = self._server.driver.next_change()
                     result = predicate()
                     if isinstance(result, Awaitable):
                         result = await result
@@ -84,7 +84,7 @@ class BlockingWaitControls(Blocking):
 
 
 async def _next_change(controls: Controls) -> asyncio.Future[None]:
-    return controls._server.next_change()
+    return controls._server.driver.next_change()
 
 
 async def _is_done(changed: asyncio.Future[None], timeout_s: float) -> bool:

@@ -55,7 +55,7 @@ class WaitingRequestControls(Controls):
         stands_still = server.clock.speed == 0
         return [
             _described(connection, server.cluster, server.now_ms, stands_still=stands_still)
-            for connection in server.connections()
+            for connection in server.listeners.connections()
             if connection.parked is not None or connection.broker.silence is not None
         ]
 

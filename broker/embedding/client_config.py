@@ -57,7 +57,7 @@ def _access(server: Server, user: str | None, mechanism: str | None) -> Access:
     broker = server.cluster.brokers[listener.node_id]
     protocol = listener.security_protocol
     certificate = protocol in TLS_PROTOCOLS and ListenerSettings(broker.config, listener.name).text("ssl.client.auth") != "none"
-    tls = server.generated_tls if protocol in TLS_PROTOCOLS else None
+    tls = server.security.generated_tls if protocol in TLS_PROTOCOLS else None
     sasl = broker.sasl_listener(listener.name)
     if sasl is None:
         return Access(server.bootstrap_servers, protocol, tls, certificate, None, "", "")

@@ -11,7 +11,7 @@ from ..controls.groups import GroupInfo, MemberInfo
 from ..controls.waiting import DEFAULT_TIMEOUT_S
 
 if TYPE_CHECKING:
-    from .embedded import AsyncCluster, Cluster
+    from .cluster import AsyncCluster, Cluster
 
 STABLE = "Stable"
 UNKNOWN_LAG = "the lag of group {!r} is unknown, because it has committed no offset and no member subscribes to a topic"

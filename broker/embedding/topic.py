@@ -13,7 +13,7 @@ from ..controls.waiting import DEFAULT_TIMEOUT_S
 from .formats import Format, deserialized, serialized
 
 if TYPE_CHECKING:
-    from .embedded import AsyncCluster, Cluster
+    from .cluster import AsyncCluster, Cluster
 
 Headers = Mapping[str, bytes | str | None] | Sequence[tuple[str, bytes | str | None]]
 

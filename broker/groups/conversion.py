@@ -16,12 +16,11 @@ from ...protocol.stored import consumer_protocol
 from ...protocol.stored.consumer_protocol import ConsumerProtocolAssignment
 from . import log
 from .classic.group import ClassicGroup
-from .classic.members import Member
+from .classic.members import ClassicMember
 from .classic.messages import CONSUMER_PROTOCOL_TYPE, Join
 from .cluster_view import ClusterView
-from .consumer.classic_members import read_subscription, slots_of, write_assignment
+from .consumer.classic_members import first_heartbeat, read_subscription, slots_of, write_assignment
 from .consumer.group import ConsumerGroup
-from .consumer.heartbeat import Heartbeat
 from .consumer.member import ClassicProtocols, ConsumerMember
 from .settings import GroupSettings
 
@@ -51,13 +50,13 @@ def upgrade(classic: ClassicGroup, group: ConsumerGroup, cluster: ClusterView) -
 
     Raises KafkaError with GROUP_ID_NOT_FOUND.
     """
-    members = [_upgraded(classic, member, cluster) for member in classic.members.values()]
+    members = [_upgrade_member(classic, member, cluster) for member in classic.members.values()]
     group.epoch = group.assignment_epoch = classic.generation_id
     group.restore(members)
     log.info("Group %s becomes a consumer group", classic.group_id)
 
 
-def _upgraded(classic: ClassicGroup, member: Member, cluster: ClusterView) -> ConsumerMember:
+def _upgrade_member(classic: ClassicGroup, member: ClassicMember, cluster: ClusterView) -> ConsumerMember:
     try:
         subscription = read_subscription(member.protocols[0].metadata)
         assigned = consumer_protocol.read(ConsumerProtocolAssignment, member.assignment) if member.assignment else None
@@ -70,16 +69,7 @@ def _upgraded(classic: ClassicGroup, member: Member, cluster: ClusterView) -> Co
             " re-attempting the upgrade.",
         )
     upgraded = ConsumerMember(member.member_id)
-    heartbeat = Heartbeat(
-        member_id=member.member_id,
-        epoch=0,
-        instance_id=member.group_instance_id,
-        rack_id=subscription.rack_id,
-        rebalance_timeout_ms=member.rebalance_timeout_ms,
-        topics=frozenset(subscription.topics),
-        client_id=member.client_id,
-        client_host=member.client_host,
-    )
+    heartbeat = first_heartbeat(member.member_id, member, subscription)
     upgraded.update(heartbeat, ClassicProtocols(member.session_timeout_ms, member.protocols))
     slots = slots_of(assigned.assigned_partitions if assigned else (), cluster.topics)
     upgraded.assigned = dict.fromkeys(slots, classic.generation_id)
@@ -101,7 +91,7 @@ def may_downgrade(group: ConsumerGroup, removed: Collection[ConsumerMember], set
 def downgrade(group: ConsumerGroup, removed: Collection[ConsumerMember], classic: ClassicGroup, cluster: ClusterView) -> None:
     """Moves the members of a consumer group, without those `removed`, to a new classic group whose generation is the group epoch."""
     members = [
-        _downgraded(group, member, member.classic, cluster)
+        _downgrade_member(group, member, member.classic, cluster)
         for member in group.members.values()
         if member not in removed and member.classic is not None
     ]
@@ -110,7 +100,7 @@ def downgrade(group: ConsumerGroup, removed: Collection[ConsumerMember], classic
     log.info("Group %s becomes a classic group", group.group_id)
 
 
-def _downgraded(group: ConsumerGroup, member: ConsumerMember, protocols: ClassicProtocols, cluster: ClusterView) -> Member:
+def _downgrade_member(group: ConsumerGroup, member: ConsumerMember, protocols: ClassicProtocols, cluster: ClusterView) -> ClassicMember:
     join = Join(
         protocol_type=CONSUMER_PROTOCOL_TYPE,
         protocols=protocols.protocols,
@@ -120,7 +110,7 @@ def _downgraded(group: ConsumerGroup, member: ConsumerMember, protocols: Classic
         client_id=member.client_id,
         client_host=member.client_host,
     )
-    downgraded = Member(member.member_id, join, None)
+    downgraded = ClassicMember(member.member_id, join, None)
     downgraded.is_new = False
     target = group.targets.get(member.member_id, frozenset())
     version = consumer_protocol.version_of(protocols.protocols[0].metadata)

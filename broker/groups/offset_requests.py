@@ -186,7 +186,7 @@ class OffsetRequests:
         """Deletes the offsets of a group that have expired."""
         table, group, offsets = self._table, self._table.get(group_id), self.of(group_id)
         assert group is not None and not isinstance(group, ShareGroup)
-        expired = offsets.expired(partial(has_expired, group, table.timers.now_ms, table.settings))
+        expired = offsets.expired_partitions(partial(has_expired, group, table.timers.now_ms, table.settings))
         self._delete(group_id, expired)
         if expired:
             log.info("Group %s: %s expired", group_id, counted(len(expired), "offset has", "offsets have"))

@@ -167,7 +167,7 @@ class CommittedOffsets:
             self._topics.pop(topic, None)
         return found
 
-    def expired(self, has_expired: Callable[[str, CommittedOffset], bool]) -> list[tuple[str, int]]:
+    def expired_partitions(self, has_expired: Callable[[str, CommittedOffset], bool]) -> list[tuple[str, int]]:
         """Returns the partitions whose commit has expired. Partitions with a commit in an open transaction are left out."""
         return [
             (topic, partition)

@@ -112,7 +112,7 @@ def consumer_records(group: ConsumerGroup, now_ms: int) -> list[CoordinatorRecor
             _group_key(kind, group.group_id)
             if kind in _GROUP_RECORDS
             else write_key(kind, MemberKey(group_id=group.group_id, member_id=name)),
-            None if (value := _changed_value(group, kind, name, now_ms)) is None else write_value(0, value),
+            None if (value := _value(group, kind, name, now_ms)) is None else write_value(0, value),
         )
         for kind, name in group.journal.drain()
     ]
@@ -122,7 +122,7 @@ def _group_key(kind: RecordType, group_id: str) -> bytes:
     return write_key(kind, GroupKey(group=group_id))
 
 
-def _changed_value(group: ConsumerGroup, kind: RecordType, name: str, now_ms: int) -> Message | None:
+def _value(group: ConsumerGroup, kind: RecordType, name: str, now_ms: int) -> Message | None:
     if kind is RecordType.REGULAR_EXPRESSION:
         topics = group.subscriptions.regexes.get(name)
         return None if topics is None else ConsumerGroupRegularExpressionValue(topics=sorted(topics), version=0, timestamp=now_ms)

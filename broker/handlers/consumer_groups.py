@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Generator, Iterable, Mapping
 from functools import partial
 
-from ...protocol.errors import ErrorCode, KafkaError, shortened
+from ...protocol.errors import ErrorCode, KafkaError
 from ...protocol.messages import consumer_group_describe as describe_messages
 from ...protocol.messages import consumer_group_heartbeat as heartbeat_messages
 from ...protocol.messages.consumer_group_describe import (
@@ -32,13 +32,13 @@ from ..api.registry import handles
 from ..cluster.features import GROUP_VERSION
 from ..groups.consumer.assignors import Slot, by_topic
 from ..groups.consumer.group import ConsumerGroup
-from ..groups.consumer.heartbeat import LEAVE_EPOCH, LEAVE_STATIC_EPOCH, Heartbeat
+from ..groups.consumer.heartbeat import LEAVE_EPOCH, LEAVE_STATIC_EPOCH, ConsumerHeartbeat
 from ..groups.consumer.member import ConsumerMember
 from ..kafka_quirks.java_hash import timeline_order
 from ..scheduling.waiting import Wait
 from ..security.acls import Operation, ResourceType
 from ..topics.partition import Topic
-from .described_groups import describe_groups, refusal
+from .described_groups import describe_groups, is_enabled, missing_group_text, refusal
 
 CLASSIC_MEMBER, CONSUMER_MEMBER = 0, 1
 
@@ -71,10 +71,7 @@ def consumer_group_heartbeat(request: ConsumerGroupHeartbeatRequest, context: Co
 
 
 def _is_enabled(context: Context) -> bool:
-    """Returns whether consumer groups are enabled, by group.version 1 (KIP-1022) and by group.coordinator.rebalance.protocols."""
-    broker = context.broker
-    enabled = "consumer" in broker.config.lists["group.coordinator.rebalance.protocols"]
-    return enabled and broker.cluster.features.level(GROUP_VERSION) > 0
+    return is_enabled("consumer", GROUP_VERSION, context)
 
 
 def _check(request: ConsumerGroupHeartbeatRequest, context: Context) -> None:
@@ -116,10 +113,10 @@ def _check_first(request: ConsumerGroupHeartbeatRequest) -> None:
     raise KafkaError(ErrorCode.INVALID_REQUEST, problem)
 
 
-def _heartbeat(request: ConsumerGroupHeartbeatRequest, context: Context) -> Heartbeat:
+def _heartbeat(request: ConsumerGroupHeartbeatRequest, context: Context) -> ConsumerHeartbeat:
     has_authorizer = context.cluster.authorizer is not None
     owned, names = request.topic_partitions, request.subscribed_topic_names
-    return Heartbeat(
+    return ConsumerHeartbeat(
         member_id=request.member_id,
         epoch=request.member_epoch,
         instance_id=request.instance_id,
@@ -140,22 +137,16 @@ def consumer_group_describe(
     request: ConsumerGroupDescribeRequest, context: Context
 ) -> Generator[Wait, None, ConsumerGroupDescribeResponse]:
     """Describes consumer groups, with the current and the target assignment of each member."""
-    if not _is_enabled(context):
-        return ConsumerGroupDescribeResponse(
-            groups=[_undescribed(group_id, ErrorCode.UNSUPPORTED_VERSION) for group_id in request.group_ids]
-        )
-    groups = yield from describe_groups(request.group_ids, _describe, context, with_operations=request.include_authorized_operations)
+    groups = yield from describe_groups(request, _describe, _refuse, context, enabled=_is_enabled(context))
     return ConsumerGroupDescribeResponse(groups=groups)
 
 
 def _describe(group_id: str, context: Context) -> DescribedGroup:
-    if not _is_enabled(context):
-        return _undescribed(group_id, ErrorCode.UNSUPPORTED_VERSION)
     if refused := refusal(group_id, context):
-        return _undescribed(group_id, refused)
+        return _refuse(group_id, refused)
     group = context.broker.groups.get(group_id)
     if isinstance(group, ConsumerGroup):
-        described = _described(group, context.cluster.topics_by_id)
+        described = _describe_group(group, context.cluster.topics_by_id)
         topic_names = {
             topic.topic_name
             for member in described.members
@@ -164,12 +155,11 @@ def _describe(group_id: str, context: Context) -> DescribedGroup:
         }
         if all(context.may(Operation.DESCRIBE, ResourceType.TOPIC, name) for name in topic_names):
             return described
-        return _undescribed(group_id, ErrorCode.TOPIC_AUTHORIZATION_FAILED, "The group has topics that the client may not describe.")
-    reason = "not found" if group is None else "is not a consumer group"
-    return _undescribed(group_id, ErrorCode.GROUP_ID_NOT_FOUND, shortened(f"Group {group_id} {reason}."))
+        return _refuse(group_id, ErrorCode.TOPIC_AUTHORIZATION_FAILED, "The group has topics that the client may not describe.")
+    return _refuse(group_id, ErrorCode.GROUP_ID_NOT_FOUND, missing_group_text(group_id, group, "consumer"))
 
 
-def _undescribed(group_id: str, error: ErrorCode, message: str | None = None) -> DescribedGroup:
+def _refuse(group_id: str, error: ErrorCode, message: str | None = None) -> DescribedGroup:
     return DescribedGroup(
         error_code=error,
         error_message=message,
@@ -182,7 +172,7 @@ def _undescribed(group_id: str, error: ErrorCode, message: str | None = None) ->
     )
 
 
-def _described(group: ConsumerGroup, topics: Mapping[bytes, Topic]) -> DescribedGroup:
+def _describe_group(group: ConsumerGroup, topics: Mapping[bytes, Topic]) -> DescribedGroup:
     return DescribedGroup(
         group_id=group.group_id,
         group_state=group.state.value,

@@ -6,10 +6,10 @@ hash table by topic partition. ListGroups, DeleteGroups and the requests that de
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Sequence
-from typing import Any, TypeVar
+from collections.abc import Callable, Generator, Iterable
+from typing import Any, Protocol, TypeVar
 
-from ...protocol.errors import ErrorCode
+from ...protocol.errors import ErrorCode, shortened
 from ..api.context import Context
 from ..groups.table import Group
 from ..kafka_quirks.java_hash import abs_java_hash, partitions_order, timeline_order
@@ -25,20 +25,47 @@ G = TypeVar("G", bound=Any)
 """The description of a group in the response of one API."""
 
 
+class _DescribeRequest(Protocol):
+    group_ids: list[str]
+    include_authorized_operations: bool
+
+
+def is_enabled(protocol: str, feature: str, context: Context) -> bool:
+    """Returns whether a kind of groups is enabled, by level 1 of its feature (KIP-1022) and by group.coordinator.rebalance.protocols."""
+    broker = context.broker
+    return protocol in broker.config.lists["group.coordinator.rebalance.protocols"] and broker.cluster.features.level(feature) > 0
+
+
 def describe_groups(
-    group_ids: Sequence[str], describe: Callable[[str, Context], G], context: Context, *, with_operations: bool
+    request: _DescribeRequest,
+    describe: Callable[[str, Context], G],
+    refuse: Callable[[str, ErrorCode], G],
+    context: Context,
+    *,
+    enabled: bool,
 ) -> Generator[Wait, None, list[G]]:
-    """Returns the descriptions of groups in Kafka's order, in slices; with the client's permissions if it has asked for them."""
+    """Returns the descriptions of groups in Kafka's order, in slices; with the client's permissions if it has asked for them.
+
+    `refuse` returns the description of a group with an error, which all groups get unless their kind is `enabled`.
+    """
+    if not enabled:
+        return [refuse(group_id, ErrorCode.UNSUPPORTED_VERSION) for group_id in request.group_ids]
     described, slices = [], Slices()
-    for group_id in (yield from response_order(group_ids, context.cluster.topics.get(CONSUMER_OFFSETS), slices)):
+    for group_id in (yield from response_order(request.group_ids, context.cluster.topics.get(CONSUMER_OFFSETS), slices)):
         group = describe(group_id, context)
-        if with_operations and not group.error_code:
+        if request.include_authorized_operations and not group.error_code:
             group.authorized_operations = context.allowed(ResourceType.GROUP, group_id)
         described.append(group)
         if slices.full(1 + 4 * len(group.members) + weight_of(group_id)):
             yield NEXT_TURN
     described.sort(key=lambda group: _ERROR_ORDER.get(group.error_code, len(_ERROR_ORDER)))
     return described
+
+
+def missing_group_text(group_id: str, group: Group | None, kind: str) -> str:
+    """Returns the explanation of GROUP_ID_NOT_FOUND for a group that does not exist, or that is not of this kind."""
+    reason = "not found" if group is None else f"is not a {kind} group"
+    return shortened(f"Group {group_id} {reason}.")
 
 
 def refusal(group_id: str, context: Context) -> ErrorCode:

@@ -19,7 +19,7 @@ from collections.abc import Callable, Generator
 from functools import partial
 from typing import TypeAlias, TypeVar
 
-from ...protocol.errors import ErrorCode, shortened
+from ...protocol.errors import ErrorCode
 from ...protocol.messages.delete_groups import DELETE_GROUPS, DeletableGroupResult, DeleteGroupsRequest, DeleteGroupsResponse
 from ...protocol.messages.describe_groups import (
     DESCRIBE_GROUPS,
@@ -43,7 +43,7 @@ from ..scheduling.slices import Slices, chunks, in_slices, weight_of
 from ..scheduling.waiting import NEXT_TURN, Reply, Wait
 from ..security.acls import Operation, ResourceType
 from ..topics.names import CONSUMER_OFFSETS
-from .described_groups import coordinated_groups, response_order
+from .described_groups import coordinated_groups, missing_group_text, response_order
 
 NO_REASON = "not provided"
 
@@ -151,7 +151,7 @@ def leave_group(request: LeaveGroupRequest, context: Context) -> Generator[Wait,
     errors = context.broker.groups.classic.leave(request.group_id, leaves)
     if context.version < 3:
         return LeaveGroupResponse(error_code=errors[0])
-    answers = yield from in_slices(lambda each: _left(*each), zip(members, errors, strict=True), slices)
+    answers = yield from in_slices(lambda each: _leave_response(*each), zip(members, errors, strict=True), slices)
     return LeaveGroupResponse(members=answers)
 
 
@@ -159,7 +159,7 @@ def _leave(member: MemberIdentity) -> Leave:
     return Leave(member_id=member.member_id, group_instance_id=member.group_instance_id, reason=member.reason or NO_REASON)
 
 
-def _left(member: MemberIdentity, error: ErrorCode) -> MemberResponse:
+def _leave_response(member: MemberIdentity, error: ErrorCode) -> MemberResponse:
     return MemberResponse(member_id=member.member_id, group_instance_id=member.group_instance_id, error_code=error)
 
 
@@ -180,25 +180,24 @@ def describe_groups(request: DescribeGroupsRequest, context: Context) -> Generat
 
 def _describe(group_id: str, context: Context) -> DescribedGroup:
     if not context.may(Operation.DESCRIBE, ResourceType.GROUP, group_id):
-        return _undescribed(group_id, "", ErrorCode.GROUP_AUTHORIZATION_FAILED)
+        return _refuse(group_id, "", ErrorCode.GROUP_AUTHORIZATION_FAILED)
     group = context.broker.groups.get(group_id)
     if not context.broker.is_coordinator(group_id):
-        return _undescribed(group_id, "", ErrorCode.NOT_COORDINATOR)
+        return _refuse(group_id, "", ErrorCode.NOT_COORDINATOR)
     if isinstance(group, ClassicGroup):
-        return _described(group)
+        return _describe_group(group)
     if context.version < 6:
-        return _undescribed(group_id, GroupState.DEAD.value, ErrorCode.NONE)
-    reason = "not found" if group is None else "is not a classic group"
-    return _undescribed(group_id, GroupState.DEAD.value, ErrorCode.GROUP_ID_NOT_FOUND, shortened(f"Group {group_id} {reason}."))
+        return _refuse(group_id, GroupState.DEAD.value, ErrorCode.NONE)
+    return _refuse(group_id, GroupState.DEAD.value, ErrorCode.GROUP_ID_NOT_FOUND, missing_group_text(group_id, group, "classic"))
 
 
-def _undescribed(group_id: str, state: str, error: ErrorCode, message: str | None = None) -> DescribedGroup:
+def _refuse(group_id: str, state: str, error: ErrorCode, message: str | None = None) -> DescribedGroup:
     return DescribedGroup(
         error_code=error, error_message=message, group_id=group_id, group_state=state, protocol_type="", protocol_data="", members=[]
     )
 
 
-def _described(group: ClassicGroup) -> DescribedGroup:
+def _describe_group(group: ClassicGroup) -> DescribedGroup:
     protocol_name = group.protocol_name if group.state is GroupState.STABLE else None
     return DescribedGroup(
         group_id=group.group_id,

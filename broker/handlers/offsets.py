@@ -11,8 +11,8 @@ Differences between versions:
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable
-from typing import NamedTuple
+from collections.abc import Callable, Generator, Iterable
+from typing import NamedTuple, TypeVar
 
 from ...protocol.errors import ErrorCode
 from ...protocol.messages.offset_commit import (
@@ -49,7 +49,7 @@ from ..api.registry import handles
 from ..groups.offsets import CommittedOffset, CommittedOffsets
 from ..kafka_quirks.java_long import wrapped_long
 from ..scheduling.slices import Slices, chunks, in_slices, weight_of
-from ..scheduling.waiting import NEXT_TURN, Wait
+from ..scheduling.waiting import NEXT_TURN, Background, Wait
 from ..security.acls import Operation, ResourceType
 from .zookeeper_offsets import commit_to_zookeeper, fetch_from_zookeeper
 
@@ -60,6 +60,7 @@ COMMITTED_TOGETHER = 300
 """The most offsets of a request that are committed in one turn. The others are checked and committed in further turns."""
 UNSTABLE = CommittedOffset(-1, -1, "", -2)
 """Replaces a commit that an open transaction may change, if the client requires stable offsets (KIP-447)."""
+P = TypeVar("P")
 
 
 @handles(OFFSET_COMMIT)
@@ -131,7 +132,7 @@ def _commit(request: OffsetCommitRequest, found: list[Found[OffsetCommitRequestP
     return errors
 
 
-class _Fetched(NamedTuple):
+class _FetchedTopic(NamedTuple):
     """A topic of the response, with (partition, commit) for each partition."""
 
     name: str
@@ -168,19 +169,7 @@ def offset_fetch(request: OffsetFetchRequest, context: Context) -> Generator[Wai
     for topic in fetched:
         answer = OffsetFetchResponseTopic(name=topic.name, partitions=[])
         response.topics.append(answer)
-        for some in chunks(topic.partitions):
-            answer.partitions += [
-                OffsetFetchResponsePartition(
-                    partition_index=index,
-                    committed_offset=committed.offset,
-                    committed_leader_epoch=committed.leader_epoch,
-                    metadata=committed.metadata,
-                    error_code=topic.error_of(committed),
-                )
-                for index, committed in some
-            ]
-            if slices.full(1 + len(some)):
-                yield NEXT_TURN
+        yield from _add_partitions(answer.partitions, OffsetFetchResponsePartition, topic, slices)
     return response
 
 
@@ -194,20 +183,24 @@ def _fetch_group(
     for topic in [] if error else _fetch(group.group_id, group.topics, require_stable, context):
         answer = OffsetFetchResponseTopics(name=topic.name, topic_id=topic.topic_id, partitions=[])
         response.topics.append(answer)
-        for some in chunks(topic.partitions):
-            answer.partitions += [
-                OffsetFetchResponsePartitions(
-                    partition_index=index,
-                    committed_offset=committed.offset,
-                    committed_leader_epoch=committed.leader_epoch,
-                    metadata=committed.metadata,
-                    error_code=topic.error_of(committed),
-                )
-                for index, committed in some
-            ]
-            if slices.full(1 + len(some)):
-                yield NEXT_TURN
+        yield from _add_partitions(answer.partitions, OffsetFetchResponsePartitions, topic, slices)
     return response
+
+
+def _add_partitions(answers: list[P], make: Callable[..., P], topic: _FetchedTopic, slices: Slices) -> Background:
+    for some in chunks(topic.partitions):
+        answers += [
+            make(
+                partition_index=index,
+                committed_offset=committed.offset,
+                committed_leader_epoch=committed.leader_epoch,
+                metadata=committed.metadata,
+                error_code=topic.error_of(committed),
+            )
+            for index, committed in some
+        ]
+        if slices.full(1 + len(some)):
+            yield NEXT_TURN
 
 
 def _check_fetch(group_id: str, context: Context) -> ErrorCode:
@@ -218,7 +211,7 @@ def _check_fetch(group_id: str, context: Context) -> ErrorCode:
 
 def _fetch(
     group_id: str, topics: Iterable[OffsetFetchRequestTopic | OffsetFetchRequestTopics] | None, require_stable: bool, context: Context
-) -> list[_Fetched]:
+) -> list[_FetchedTopic]:
     offsets = context.broker.groups.offsets.of(group_id)
     if topics is not None:
         # Kafka returns topics with an error last.
@@ -226,7 +219,7 @@ def _fetch(
     else:
         known = context.cluster.topics
         fetched = [
-            _Fetched(name, known[name].id, list(commits.items()))
+            _FetchedTopic(name, known[name].id, list(commits.items()))
             for name, commits in offsets
             if context.may(Operation.DESCRIBE, ResourceType.TOPIC, name)
         ]
@@ -239,7 +232,7 @@ def _stable(offsets: CommittedOffsets, topic: str, index: int, committed: Commit
     return index, UNSTABLE if offsets.pending.on(topic, index) else committed
 
 
-def _fetch_topic(offsets: CommittedOffsets, topic: OffsetFetchRequestTopic | OffsetFetchRequestTopics, context: Context) -> _Fetched:
+def _fetch_topic(offsets: CommittedOffsets, topic: OffsetFetchRequestTopic | OffsetFetchRequestTopics, context: Context) -> _FetchedTopic:
     name, topic_id = topic.name, ZERO_UUID
     if isinstance(topic, OffsetFetchRequestTopics) and context.version >= TOPIC_ID_VERSION:
         topic_id = topic.topic_id
@@ -249,11 +242,11 @@ def _fetch_topic(offsets: CommittedOffsets, topic: OffsetFetchRequestTopic | Off
         name = found.name
     if not context.may(Operation.DESCRIBE, ResourceType.TOPIC, name):
         return _nothing(topic.name, topic_id, topic.partition_indexes, ErrorCode.TOPIC_AUTHORIZATION_FAILED)
-    return _Fetched(name, topic_id, [(index, offsets.get(name, index) or NOTHING_COMMITTED) for index in topic.partition_indexes])
+    return _FetchedTopic(name, topic_id, [(index, offsets.get(name, index) or NOTHING_COMMITTED) for index in topic.partition_indexes])
 
 
-def _nothing(name: str, topic_id: bytes, partitions: Iterable[int], error: ErrorCode) -> _Fetched:
-    return _Fetched(name, topic_id, [(index, NOTHING_COMMITTED) for index in partitions], error)
+def _nothing(name: str, topic_id: bytes, partitions: Iterable[int], error: ErrorCode) -> _FetchedTopic:
+    return _FetchedTopic(name, topic_id, [(index, NOTHING_COMMITTED) for index in partitions], error)
 
 
 @handles(OFFSET_DELETE)
@@ -274,10 +267,10 @@ def offset_delete(request: OffsetDeleteRequest, context: Context) -> Generator[W
         answers.setdefault(key, []).append((wanted.partition_index, offsets.delete(group_id, topic.name, wanted.partition_index)))
         if slices.full(2):
             yield NEXT_TURN
-    return OffsetDeleteResponse(topics=(yield from in_slices(_deleted_offsets, answers.items(), slices, 3)))
+    return OffsetDeleteResponse(topics=(yield from in_slices(_deletion_response, answers.items(), slices, 3)))
 
 
-def _deleted_offsets(answer: tuple[tuple[str, bytes], list[tuple[int, ErrorCode]]]) -> OffsetDeleteResponseTopic:
+def _deletion_response(answer: tuple[tuple[str, bytes], list[tuple[int, ErrorCode]]]) -> OffsetDeleteResponseTopic:
     (name, _), partitions = answer
     return OffsetDeleteResponseTopic(
         name=name, partitions=[OffsetDeleteResponsePartition(partition_index=index, error_code=error) for index, error in partitions]

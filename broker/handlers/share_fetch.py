@@ -108,7 +108,7 @@ class _ShareFetch:
         if request.share_acquire_mode not in (0, 1):
             self.commit()
             raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR, f"{request.share_acquire_mode} is no acquire mode.")
-        self.read = ShareRead(request, context, *self.key, [] if renews else _rotated(partitions, request.share_session_epoch))
+        self.read = ShareRead(request, context, *self.key, [] if renews else _rotate(partitions, request.share_session_epoch))
         if renews:
             self.unknown = {}
 
@@ -212,7 +212,7 @@ def _session_of(request: ShareFetchRequest, key: SessionKey, context: Context) -
     return session
 
 
-def _rotated(partitions: list[Partition], epoch: int) -> list[Partition]:
+def _rotate(partitions: list[Partition], epoch: int) -> list[Partition]:
     """Begins with another partition in each request of a session, so that none of them keeps others from being read."""
     first = epoch % len(partitions) if epoch > 0 and partitions else 0
     return partitions[first:] + partitions[:first]
@@ -281,7 +281,7 @@ def _acknowledge(
     commits = []
     for partition_key, wanted in named.items():
         try:
-            partition, batches = _checked(partition_key[0], wanted, context, renews=renews)
+            partition, batches = _check_partition(partition_key[0], wanted, context, renews=renews)
             if batches:
                 commits.append(context.broker.share_partitions.acknowledge(key.member_id, key.group_id, partition, batches))
                 failures[partition_key] = None
@@ -292,7 +292,9 @@ def _acknowledge(
     return (failures | empty if commits else failures), commits
 
 
-def _checked(topic_id: bytes, wanted: _AcknowledgedPartition, context: Context, *, renews: bool) -> tuple[Partition, list[Acknowledgement]]:
+def _check_partition(
+    topic_id: bytes, wanted: _AcknowledgedPartition, context: Context, *, renews: bool
+) -> tuple[Partition, list[Acknowledgement]]:
     """Returns the partition and its acknowledgements. Raises KafkaError if they are invalid, or if the client may not read the topic."""
     topic = context.cluster.topics_by_id.get(topic_id)
     if topic is None:

@@ -113,7 +113,7 @@ def _describe_some(
 
 def _describe_all(group_id: str, slices: Slices, context: Context) -> Generator[Wait, None, list[DescribeShareGroupOffsetsResponseTopic]]:
     """Returns the initialized partitions of the topics that the client may describe."""
-    initialized = context.broker.groups.share.initialized(group_id)
+    initialized = context.broker.groups.share.initialized_partitions(group_id)
     topics = [(topic, initialized[topic.id]) for topic_id in initialized if (topic := context.cluster.topics_by_id.get(topic_id))]
     described = []
     for topic, indexes in topics:
@@ -201,7 +201,7 @@ def alter_share_group_offsets(
     responses = []
     for topic in request.topics:
         refusal = None if topic.topic_name in existing else _UNKNOWN_TOPIC if topic.topic_name in readable else _REFUSED_TOPIC
-        responses.append((yield from _altered(topic, refusal, errors, slices, context)))
+        responses.append((yield from _alteration_response(topic, refusal, errors, slices, context)))
     return AlterShareGroupOffsetsResponse(responses=responses)
 
 
@@ -215,14 +215,14 @@ def _readable(names: Sequence[str], slices: Slices, context: Context) -> Generat
     return list(compress(names, may_read))
 
 
-def _altered(
+def _alteration_response(
     topic: AlterShareGroupOffsetsRequestTopic,
     refusal: KafkaError | None,
     errors: dict[tuple[str, int], KafkaError],
     slices: Slices,
     context: Context,
 ) -> Generator[Wait, None, AlterShareGroupOffsetsResponseTopic]:
-    def altered(index: int) -> AlterShareGroupOffsetsResponsePartition:
+    def partition_response(index: int) -> AlterShareGroupOffsetsResponsePartition:
         error = refusal or errors.get((topic.topic_name, index))
         return AlterShareGroupOffsetsResponsePartition(
             partition_index=index,
@@ -231,7 +231,7 @@ def _altered(
         )
 
     found = context.cluster.topics.get(topic.topic_name)
-    partitions = yield from in_slices(altered, [each.partition_index for each in topic.partitions], slices)
+    partitions = yield from in_slices(partition_response, [each.partition_index for each in topic.partitions], slices)
     if slices.full():
         yield NEXT_TURN
     return AlterShareGroupOffsetsResponseTopic(
@@ -254,10 +254,10 @@ def delete_share_group_offsets(
         return DeleteShareGroupOffsetsResponse(error_code=error.code, error_message=_text(error), responses=[])
     known = frozenset(readable)
     refused = [DeletedOffsets(name, None, _REFUSED_TOPIC) for name in names if name not in known]
-    return DeleteShareGroupOffsetsResponse(responses=(yield from in_slices(_deleted, refused + deleted, slices)))
+    return DeleteShareGroupOffsetsResponse(responses=(yield from in_slices(_deletion_response, refused + deleted, slices)))
 
 
-def _deleted(result: DeletedOffsets) -> DeleteShareGroupOffsetsResponseTopic:
+def _deletion_response(result: DeletedOffsets) -> DeleteShareGroupOffsetsResponseTopic:
     topic, error = result.topic, result.error
     return DeleteShareGroupOffsetsResponseTopic(
         topic_name=result.name,

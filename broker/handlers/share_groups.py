@@ -24,7 +24,7 @@ from ..api.registry import handles
 from ..cluster.features import SHARE_VERSION
 from ..groups.share.assignor import Assignment
 from ..groups.share.group import ShareGroup
-from ..groups.share.heartbeat import LEAVE_EPOCH, Heartbeat
+from ..groups.share.heartbeat import LEAVE_EPOCH, ShareHeartbeat
 from ..groups.share.member import ShareMember
 from ..kafka_quirks.java_hash import hash_map_order, timeline_order
 from ..scheduling.waiting import Wait
@@ -47,7 +47,7 @@ def share_group_heartbeat(request: ShareGroupHeartbeatRequest, context: Context)
     try:
         _check(request, context)
         names = request.subscribed_topic_names
-        heartbeat = Heartbeat(
+        heartbeat = ShareHeartbeat(
             member_id=request.member_id,
             epoch=request.member_epoch,
             rack_id=request.rack_id,
@@ -62,11 +62,11 @@ def share_group_heartbeat(request: ShareGroupHeartbeatRequest, context: Context)
         member_id=result.member_id,
         member_epoch=result.epoch,
         heartbeat_interval_ms=result.heartbeat_interval_ms,
-        assignment=None if result.assignment is None else _assigned(result.assignment),
+        assignment=None if result.assignment is None else _heartbeat_assignment(result.assignment),
     )
 
 
-def _assigned(assignment: Assignment) -> heartbeat_messages.Assignment:
+def _heartbeat_assignment(assignment: Assignment) -> heartbeat_messages.Assignment:
     return heartbeat_messages.Assignment(
         topic_partitions=[
             heartbeat_messages.TopicPartitions(topic_id=topic_id, partitions=sorted(indexes)) for topic_id, indexes in assignment.items()
@@ -103,29 +103,26 @@ def is_valid_member_id(member_id: str) -> bool:
 @handles(SHARE_GROUP_DESCRIBE)
 def share_group_describe(request: ShareGroupDescribeRequest, context: Context) -> Generator[Wait, None, ShareGroupDescribeResponse]:
     """Describes share groups, with the assignment of each member."""
-    if not is_enabled(context):
-        undescribed = [_undescribed(group_id, ErrorCode.UNSUPPORTED_VERSION) for group_id in request.group_ids]
-        return ShareGroupDescribeResponse(groups=undescribed)
-    groups = yield from describe_groups(request.group_ids, _describe, context, with_operations=request.include_authorized_operations)
+    groups = yield from describe_groups(request, _describe, _refuse, context, enabled=is_enabled(context))
     return ShareGroupDescribeResponse(groups=groups)
 
 
 def _describe(group_id: str, context: Context) -> DescribedGroup:
     if refused := refusal(group_id, context):
         message = "This is not the correct coordinator." if refused is ErrorCode.NOT_COORDINATOR else None
-        return _undescribed(group_id, refused, message)
+        return _refuse(group_id, refused, message)
     try:
-        described = _described(context.broker.groups.share.find(group_id), context.cluster.topics_by_id)
+        described = _describe_group(context.broker.groups.share.find(group_id), context.cluster.topics_by_id)
     except KafkaError as error:
-        return _undescribed(group_id, error.code, error.message)
+        return _refuse(group_id, error.code, error.message)
     names = {topic.topic_name for member in described.members for topic in member.assignment.topic_partitions}
     if all(context.may(Operation.DESCRIBE, ResourceType.TOPIC, name) for name in names):
         return described
     unseen = "The group has described topic(s) that the client is not authorized to describe."
-    return _undescribed(group_id, ErrorCode.TOPIC_AUTHORIZATION_FAILED, unseen)
+    return _refuse(group_id, ErrorCode.TOPIC_AUTHORIZATION_FAILED, unseen)
 
 
-def _undescribed(group_id: str, error: ErrorCode, message: str | None = None) -> DescribedGroup:
+def _refuse(group_id: str, error: ErrorCode, message: str | None = None) -> DescribedGroup:
     return DescribedGroup(
         error_code=error,
         error_message=message,
@@ -138,7 +135,7 @@ def _undescribed(group_id: str, error: ErrorCode, message: str | None = None) ->
     )
 
 
-def _described(group: ShareGroup, topics: Mapping[bytes, Topic]) -> DescribedGroup:
+def _describe_group(group: ShareGroup, topics: Mapping[bytes, Topic]) -> DescribedGroup:
     return DescribedGroup(
         group_id=group.group_id,
         group_state=group.state.value,

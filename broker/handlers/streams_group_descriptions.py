@@ -29,7 +29,7 @@ def topics_of(group: StreamsGroup) -> set[str]:
     return set() if topology is None else topology.required_topics().union(*(part.repartition_sink_topics for part in topology.parts()))
 
 
-def described(group: StreamsGroup) -> DescribedGroup:
+def describe_group(group: StreamsGroup) -> DescribedGroup:
     """Returns the description. Numbers of partitions are those that the broker has decided, if the topology is configured."""
     return DescribedGroup(
         group_id=group.group_id,
@@ -46,13 +46,13 @@ def _topology(group: StreamsGroup) -> Topology | None:
     if topology is None:
         return None
     if configuration is not None and configuration.problem is None and configuration.subtopologies is not None:
-        parts = [_configured(name, part) for name, part in configuration.subtopologies.items()]
+        parts = [_describe_configured(name, part) for name, part in configuration.subtopologies.items()]
     else:
-        parts = [_as_sent(topology.subtopologies[name]) for name in sorted(topology.subtopologies)]
+        parts = [_describe_sent(topology.subtopologies[name]) for name in sorted(topology.subtopologies)]
     return Topology(epoch=topology.epoch, subtopologies=parts)
 
 
-def _configured(name: str, part: ConfiguredSubtopology) -> Subtopology:
+def _describe_configured(name: str, part: ConfiguredSubtopology) -> Subtopology:
     return Subtopology(
         subtopology_id=name,
         source_topics=sorted(part.source_topics),
@@ -62,7 +62,7 @@ def _configured(name: str, part: ConfiguredSubtopology) -> Subtopology:
     )
 
 
-def _as_sent(part: topologies.Subtopology) -> Subtopology:
+def _describe_sent(part: topologies.Subtopology) -> Subtopology:
     return Subtopology(
         subtopology_id=part.subtopology_id,
         source_topics=sorted(part.source_topics),

@@ -45,8 +45,8 @@ from ..scheduling.waiting import Wait
 from ..security.acls import Operation, ResourceType
 from ..topics.names import INTERNAL_TOPICS
 from ..topics.topics import illegal_name
-from .described_groups import describe_groups, refusal
-from .streams_group_descriptions import described, topics_of
+from .described_groups import describe_groups, is_enabled, missing_group_text, refusal
+from .streams_group_descriptions import describe_group, topics_of
 from .topics import create
 
 NAMED_ERRORS = 3
@@ -73,9 +73,7 @@ def streams_group_heartbeat(
 
 
 def _is_enabled(context: Context) -> bool:
-    broker = context.broker
-    enabled = "streams" in broker.config.lists["group.coordinator.rebalance.protocols"]
-    return enabled and broker.cluster.features.level(STREAMS_VERSION) > 0
+    return is_enabled("streams", STREAMS_VERSION, context)
 
 
 # Checks
@@ -168,9 +166,9 @@ def _heartbeat(request: StreamsGroupHeartbeatRequest, context: Context) -> Strea
         rack_id=request.rack_id,
         rebalance_timeout_ms=request.rebalance_timeout_ms,
         topology=None if request.topology is None else _topology(request.topology),
-        active=_owned(request.active_tasks),
-        standby=_owned(request.standby_tasks),
-        warmup=_owned(request.warmup_tasks),
+        active=_owned_tasks(request.active_tasks),
+        standby=_owned_tasks(request.standby_tasks),
+        warmup=_owned_tasks(request.warmup_tasks),
         process_id=request.process_id,
         endpoint=None if endpoint is None else Endpoint(endpoint.host, endpoint.port),
         client_tags=None if tags is None else {tag.key: tag.value for tag in tags},
@@ -189,7 +187,7 @@ def _is_malformed(request: StreamsGroupHeartbeatRequest) -> bool:
     return has_wrong_epoch or len(set(tags)) < len(tags) or len(set(parts)) < len(parts)
 
 
-def _owned(tasks: list[messages.TaskIds] | None) -> OwnedTasks | None:
+def _owned_tasks(tasks: list[messages.TaskIds] | None) -> OwnedTasks | None:
     return None if tasks is None else tuple((each.subtopology_id, tuple(each.partitions)) for each in tasks)
 
 
@@ -290,26 +288,21 @@ def _creatable(topic: NewTopic) -> CreatableTopic:
 @handles(STREAMS_GROUP_DESCRIBE)
 def streams_group_describe(request: StreamsGroupDescribeRequest, context: Context) -> Generator[Wait, None, StreamsGroupDescribeResponse]:
     """Describes streams groups with their topologies, and the current and the target tasks of each member."""
-    if not _is_enabled(context):
-        return StreamsGroupDescribeResponse(
-            groups=[_undescribed(group_id, ErrorCode.UNSUPPORTED_VERSION) for group_id in request.group_ids]
-        )
-    groups = yield from describe_groups(request.group_ids, _describe, context, with_operations=request.include_authorized_operations)
+    groups = yield from describe_groups(request, _describe, _refuse, context, enabled=_is_enabled(context))
     return StreamsGroupDescribeResponse(groups=groups)
 
 
 def _describe(group_id: str, context: Context) -> DescribedGroup:
     if refused := refusal(group_id, context):
-        return _undescribed(group_id, refused)
+        return _refuse(group_id, refused)
     group = context.broker.groups.get(group_id)
     if not isinstance(group, StreamsGroup):
-        reason = "not found" if group is None else "is not a streams group"
-        return _undescribed(group_id, ErrorCode.GROUP_ID_NOT_FOUND, shortened(f"Group {group_id} {reason}."))
+        return _refuse(group_id, ErrorCode.GROUP_ID_NOT_FOUND, missing_group_text(group_id, group, "streams"))
     if not all(context.may(Operation.DESCRIBE, ResourceType.TOPIC, name) for name in topics_of(group)):
         denied = "The described group uses topics that the client is not authorized to describe."
-        return _undescribed(group_id, ErrorCode.TOPIC_AUTHORIZATION_FAILED, denied)
-    return described(group)
+        return _refuse(group_id, ErrorCode.TOPIC_AUTHORIZATION_FAILED, denied)
+    return describe_group(group)
 
 
-def _undescribed(group_id: str, error: ErrorCode, message: str | None = None) -> DescribedGroup:
+def _refuse(group_id: str, error: ErrorCode, message: str | None = None) -> DescribedGroup:
     return DescribedGroup(error_code=error, error_message=message, group_id=group_id, members=[])

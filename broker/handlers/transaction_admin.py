@@ -182,7 +182,7 @@ def write_txn_markers(request: WriteTxnMarkersRequest, context: Context) -> Gene
         written = WritableTxnMarkerResult(producer_id=marker.producer_id, topics=[])
         response.markers.append(written)
         for topic in marker.topics:
-            write = partial(_written, marker, topic.name, context)
+            write = partial(_marker_result, marker, topic.name, context)
             partitions = yield from in_slices(write, topic.partition_indexes, slices, 2)
             written.topics.append(WritableTxnMarkerTopicResult(name=topic.name, partitions=partitions))
             if slices.full(2):
@@ -192,7 +192,7 @@ def write_txn_markers(request: WriteTxnMarkersRequest, context: Context) -> Gene
     return response
 
 
-def _written(marker: WritableTxnMarker, name: str, context: Context, index: int) -> WritableTxnMarkerPartitionResult:
+def _marker_result(marker: WritableTxnMarker, name: str, context: Context, index: int) -> WritableTxnMarkerPartitionResult:
     return WritableTxnMarkerPartitionResult(partition_index=index, error_code=_write(marker, name, index, context))
 
 

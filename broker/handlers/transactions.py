@@ -41,6 +41,7 @@ from ...protocol.messages.txn_offset_commit import (
     TxnOffsetCommitResponseTopic,
 )
 from ...protocol.schema import ZERO_UUID
+from ...storage.producers import StaleProducerEpoch
 from ..api.context import Context, Found, find_partitions
 from ..api.registry import handles
 from ..appending.transaction_check import NotInTransaction, join_transaction
@@ -295,8 +296,11 @@ def _commit(request: TxnOffsetCommitRequest, located: Located, context: Context)
             committed = CommittedOffset(each.committed_offset, each.committed_leader_epoch, metadata, context.now_ms)
             accepted[topic.name, each.partition_index] = committed
         errors.append(error)
-    if accepted:
-        groups.offsets.commit_in_transaction(request.group_id, Producer(request.producer_id, request.producer_epoch), accepted)
+    try:
+        if accepted:
+            groups.offsets.commit_in_transaction(request.group_id, Producer(request.producer_id, request.producer_epoch), accepted)
+    except StaleProducerEpoch:  # a marker that a client has sent itself may have a newer epoch than the transactional id
+        return [ErrorCode.INVALID_PRODUCER_EPOCH] * len(located)
     return errors
 
 

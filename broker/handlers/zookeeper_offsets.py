@@ -64,12 +64,12 @@ def fetch_from_zookeeper(request: OffsetFetchRequest, context: Context) -> Offse
         error = ErrorCode.UNSUPPORTED_VERSION
     response = OffsetFetchResponse(topics=[])
     for topic in request.topics or []:
-        partitions = [_fetched(request.group_id, topic.name, index, error, context) for index in topic.partition_indexes]
+        partitions = [_fetch(request.group_id, topic.name, index, error, context) for index in topic.partition_indexes]
         response.topics.append(OffsetFetchResponseTopic(name=topic.name, partitions=partitions))
     return response
 
 
-def _fetched(group_id: str, topic: str, index: int, error: ErrorCode, context: Context) -> OffsetFetchResponsePartition:
+def _fetch(group_id: str, topic: str, index: int, error: ErrorCode, context: Context) -> OffsetFetchResponsePartition:
     offset = None
     if error:
         pass

@@ -4,6 +4,9 @@ Python's `re` cannot be used: it accepts expressions that RE2 rejects, such as l
 client could block the broker with one expression. Here an expression is compiled to a nondeterministic automaton (Thompson's construction)
 and simulated in time linear in the length of the name. All of RE2's syntax is supported except `\\C`.
 
+The package google-re2 does not replace this module, because it follows RE2 in C++ and not RE2/J: it accepts `\\C` and scripts that RE2/J
+1.8 does not know, limits the size of expressions in another way, and has other messages. It is also compiled.
+
 `_Parser` is a recursive-descent parser. Each of its grammar methods returns a `Build`: a function that adds the states of its part in front
 of a given state. Building backwards in this way means that each state's successors exist before the state itself, except for loops, whose
 first state is replaced once its successors are known. A repetition calls the `Build` of its part several times, so `x{1000}` has a thousand

@@ -108,7 +108,7 @@ class Acceptor:
     def _accept(self) -> None:
         """Accepts up to ACCEPTS_PER_TURN connections. The event loop calls it again while there are more."""
         quotas = self.broker.connections
-        self._server.begin_turn()
+        self._server.driver.begin_turn()
         try:
             for _ in range(ACCEPTS_PER_TURN):
                 if quotas.full:
@@ -125,7 +125,7 @@ class Acceptor:
             self._loop.call_later(ACCEPT_RETRY_S, self.resume)
             self.pause()
         finally:
-            self._server.after_turn()
+            self._server.driver.after_turn()
 
     def _meet(self, accepted: socket.socket, address: Any) -> bool:
         """Opens an accepted connection, or holds it if connections are created too fast. Returns False if accepting is paused."""
@@ -180,11 +180,12 @@ class Acceptor:
                 text = "[KafkaServer id=%d] closing a connection from %s: an internal error while accepting it"
                 network_log.exception(text, node_id, host)
             accepted.close()
-            self._server.left(self.broker, host)
+            self._server.listeners.release(self.broker, host)
 
     def _open(self, accepted: socket.socket, host: str, port: int) -> None:
         accepted.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        context = None if self._server.tls is None else self._server.tls.get(self.broker, self.listener)
+        tls = self._server.security.tls
+        context = None if tls is None else tls.get(self.broker, self.listener)
         protocol = ClientProtocol(self._server, self.broker, self.name, host, port)
         timeout_s = None if context is None else HANDSHAKE_TIMEOUT_S
         opening = self._loop.connect_accepted_socket(lambda: protocol, accepted, ssl=context, ssl_handshake_timeout=timeout_s)
@@ -208,7 +209,7 @@ class Acceptor:
         protocol.not_opened(error)
         if not protocol.is_open:  # otherwise asyncio calls `connection_lost`
             accepted.close()
-            self._server.closed(protocol)
+            self._server.listeners.closed(protocol)
 
 
 def _telling(protocol: ClientProtocol) -> Context:

@@ -47,6 +47,7 @@ class ClientProtocol(asyncio.BufferedProtocol):
 
     def __init__(self, server: Server, broker: Broker, listener_name: str, host: str, port: int) -> None:
         self.server = server
+        self._driver = server.driver
         self.broker = broker
         self.host = host
         self.connection = server.core.connect(broker, listener_name, host, port, self.flush, self._abort_transport)
@@ -72,7 +73,7 @@ class ClientProtocol(asyncio.BufferedProtocol):
             # uvloop then writes at once instead of later in its iteration, so that a woken fetch is answered before other work is done.
             self._transport.set_write_buffer_limits(high=0)
         try:
-            self.server.opened(self)
+            self.server.listeners.opened(self)
             if self.server.capture is not None:
                 self.follow(self.server.capture, is_new=True)
             if session is not None and (certificate := session.getpeercert(binary_form=True)):
@@ -89,7 +90,7 @@ class ClientProtocol(asyncio.BufferedProtocol):
             self._close(self._transport)
         elif self.broker.silence is not None:
             self.silence()
-        self.server.after_turn()
+        self._driver.after_turn()
 
     def handshake_failed(self, reason: str) -> None:
         """Tells the record why there is no TLS connection."""
@@ -109,12 +110,12 @@ class ClientProtocol(asyncio.BufferedProtocol):
 
     def buffer_updated(self, nbytes: int) -> None:
         """Serves the requests that have arrived and those that they woke, and writes all responses."""
-        server, connection = self.server, self.connection
-        server.begin_turn()
+        driver, connection = self._driver, self.connection
+        driver.begin_turn()
         if self._tap is not None:
             self._tap.received(connection.buffer()[:nbytes])
         connection.received(nbytes)
-        server.after_turn()
+        driver.after_turn()
         if self._reading and not connection.wants_data:
             self._reading = False
             self._open_transport.pause_reading()
@@ -191,8 +192,8 @@ class ClientProtocol(asyncio.BufferedProtocol):
         if not self._silent:
             self.connection.writable = True
             self.connection.ask_for_flush()
-            self.server.begin_turn()
-            self.server.after_turn()
+            self._driver.begin_turn()
+            self._driver.after_turn()
 
     def silence(self) -> None:
         """Neither reads nor writes nor serves any more."""
@@ -239,7 +240,7 @@ class ClientProtocol(asyncio.BufferedProtocol):
         self._end_tap(exc)
         if connection.closing is None:
             network_log.debug("[KafkaServer id=%d] %s has disconnected", self.broker.node_id, connection.client)
-        self.server.begin_turn()
+        self._driver.begin_turn()
         self.server.core.timers.cancel(self)
         try:
             connection.resets = connection.resets or isinstance(exc, ConnectionResetError)
@@ -247,8 +248,8 @@ class ClientProtocol(asyncio.BufferedProtocol):
         except Exception as error:
             connection.log_failure(error, "releasing its resources")
         finally:
-            self.server.closed(self)
-            self.server.after_turn()
+            self.server.listeners.closed(self)
+            self._driver.after_turn()
 
     def _end_tap(self, error: Exception | None) -> None:
         try:

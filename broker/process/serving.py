@@ -1,53 +1,44 @@
-"""A cluster in a process of its own, which `odradek serve` runs until a signal ends it."""
+"""A cluster in a process of its own, which `odradek serve` runs until a signal or, with `--exec`, a command beside it ends.
+
+SIGTERM and SIGINT: the first one ends the cluster in order, the second one ends the process at once.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AsyncExitStack, contextmanager
+import os
+import signal
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack, contextmanager, suppress
+from types import FrameType
 from typing import TYPE_CHECKING
 
 from .. import logs
-from ..network.event_loop import new_event_loop
-from ..network.server import Server
-from ..settings.cluster_config import ClusterConfig, TopicSpec
-from .signals import end_by_signals
+from ..network.driver import new_event_loop
+from ..network.server import Server, ServerOptions
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ..controls.http.address import ControlAddress
-    from ..snapshots.cluster import State
-    from ..wire.capture_options import CaptureOptions
     from .tracing import Tracer
 
 log = logging.getLogger("kafka.server.KafkaServer")
 
+SIGNALLED = 128
+"""The exit code of a process that a signal has ended is this number plus the signal's, as in a shell."""
 Ready = Callable[[Server, str | None], None]
 """A function that is called with the cluster and the address of its control listener once both accept connections."""
 
 
-def run(
-    config: ClusterConfig,
-    *,
-    topics: Sequence[TopicSpec] = (),
-    state: State | None = None,
-    data: Sequence[Path] = (),
-    control: ControlAddress | None = None,
-    capture: CaptureOptions | None = None,
-    command: Sequence[str] = (),
-    trace: Tracer | None = None,
-    on_ready: Ready,
-) -> int:
+def run(options: ServerOptions, *, command: Sequence[str] = (), trace: Tracer | None = None, on_ready: Ready) -> int:
     """Runs a cluster until SIGTERM or SIGINT, or as long as `command` runs. Returns the exit code: that of the command, otherwise 0.
 
-    It starts with a saved `state` if there is one, and with the seed data of the files `data`. With `control` it has a control listener,
-    `trace` prints its requests, and with `capture` it writes a capture. Raises OSError if an address is in use, or the command cannot be
-    started or the capture written, and InvalidConfig for invalid seed data.
+    `trace` prints its requests. Raises OSError if an address is in use, or the command cannot be started or the capture written, and
+    InvalidConfig for invalid seed data.
     """
     with asyncio.Runner(loop_factory=new_event_loop) as runner:
-        return runner.run(_serve(config, topics, state, data, control, capture, command, trace, on_ready))
+        return runner.run(_serve(options, command, trace, on_ready))
 
 
 @contextmanager
@@ -56,52 +47,73 @@ def seed_progress(data: Sequence[Path]) -> Iterator[Callable[[int], object] | No
     if not data:
         yield None
         return
-    from .progress import MEGABYTES, Progress  # imported only if needed, because a start should be fast
+    from .terminal import MEGABYTES, Progress
 
     with Progress(MEGABYTES, sum(file.stat().st_size for file in data if file.is_file())) as progress:
         yield progress.advance
 
 
-async def _serve(
-    config: ClusterConfig,
-    topics: Sequence[TopicSpec],
-    state: State | None,
-    data: Sequence[Path],
-    control: ControlAddress | None,
-    capture: CaptureOptions | None,
-    command: Sequence[str],
-    trace: Tracer | None,
-    on_ready: Ready,
-) -> int:
+async def _serve(options: ServerOptions, command: Sequence[str], trace: Tracer | None, on_ready: Ready) -> int:
     ended = asyncio.Event()
     end_by_signals(asyncio.get_running_loop(), ended)
     async with AsyncExitStack() as stack:
-        server = Server(config, topics, state=state, data=data)
-        if capture is not None:
-            from ..network.capture import Capture
-
-            server.capture = Capture(capture)
-        with seed_progress(data) as server.on_seed_bytes:
+        server = Server(options)
+        with seed_progress(options.data) as server.on_seed_bytes:
             await server.start()
         stack.push_async_callback(server.stop)
         address = None
-        if control is not None:
-            from ..controls.http.served import serve_controls  # imported only if needed, because a start should be fast
+        if options.control is not None:
+            from ..controls.http.listener import serve_controls
 
-            listener = await serve_controls(server, control)
+            listener = await serve_controls(server, options.control)
             stack.push_async_callback(listener.stop)
             address = listener.address
-        logs.started([node.node_id for node in config.nodes])
+        logs.started([node.node_id for node in options.config.nodes])
         on_ready(server, address)
         if trace is not None:
             trace.start(server)
             stack.push_async_callback(trace.stop)
         if command:
-            from .accompanied import run_beside  # imported only if needed, because a start should be fast
-
             code = await run_beside(command, {"BOOTSTRAP_SERVERS": server.bootstrap_servers, "ODRADEK_CONTROL": address}, ended)
         else:
             code = 0
             await ended.wait()
     log.info("shut down completed")
     return code
+
+
+async def run_beside(command: Sequence[str], variables: Mapping[str, str | None], ended: asyncio.Event) -> int:
+    """Runs a command with additional environment variables and returns its exit code.
+
+    If `ended` is set meanwhile, by a signal to this process, the command gets SIGTERM. Raises OSError if it cannot be started.
+    """
+    environment = os.environ | {name: value for name, value in variables.items() if value is not None}
+    try:
+        process = await asyncio.create_subprocess_exec(*command, env=environment)
+    except OSError as error:  # which names no file in uvloop
+        raise OSError(error.errno, error.strerror, command[0]) from None
+    waiting = [asyncio.ensure_future(process.wait()), asyncio.ensure_future(ended.wait())]
+    await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+    if process.returncode is None:
+        with suppress(ProcessLookupError):
+            process.terminate()
+    code = await process.wait()
+    waiting[1].cancel()
+    return code if code >= 0 else SIGNALLED - code
+
+
+def end_by_signals(loop: asyncio.AbstractEventLoop, ended: asyncio.Event) -> None:
+    """Sets `ended` at the first SIGTERM or SIGINT. The second one ends the process at once, even if the event loop is blocked."""
+
+    def end(_number: int, _frame: object) -> None:
+        _handle_signals(lambda number, _frame: os._exit(SIGNALLED + number))
+        loop.call_soon_threadsafe(ended.set)
+
+    _handle_signals(end)
+
+
+def _handle_signals(handler: Callable[[int, FrameType | None], object]) -> None:
+    # The event loop's own handlers would need a loop that is not blocked, and the system's default handlers do nothing in the first
+    # process of a container (PID 1).
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, handler)

@@ -76,7 +76,7 @@ class Authorizer:
         permissions = {acl.permission for acl in covering if acl.applies_to(principal, host) and acl.decides(operation)}
         return permissions == {Permission.ALLOW}
 
-    def allowed(self, principal: str, host: str, resource_type: ResourceType, name: str) -> list[Operation]:
+    def allowed_operations(self, principal: str, host: str, resource_type: ResourceType, name: str) -> list[Operation]:
         """Returns the operations of `OPERATIONS` that a client may perform on a resource."""
         return [each for each in OPERATIONS[resource_type] if self.allows(principal, host, each, resource_type, name)]
 

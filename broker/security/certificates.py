@@ -2,6 +2,9 @@
 
 Only the few elements that lead to these two are read. A certificate that reaches this module has been verified by OpenSSL; a malformed one
 raises ValueError.
+
+The package cryptography does not replace this reader, because listeners with PEM files and client certificates work without that package.
+Besides, it writes attributes that RFC 2253 does not name, such as an e-mail address, as text, whereas Java writes them in hexadecimal.
 """
 
 from __future__ import annotations
@@ -27,14 +30,14 @@ TEXT_ENCODINGS = {0x0C: "utf-8", 0x13: "ascii", 0x14: "latin-1", 0x16: "ascii", 
 SPECIAL = ',+"\\<>;'
 
 
-class Element(NamedTuple):
+class DerElement(NamedTuple):
     """An element in DER: its tag, its content, and all its bytes."""
 
     tag: int
     content: bytes
     whole: bytes
 
-    def children(self) -> list[Element]:
+    def children(self) -> list[DerElement]:
         return list(_elements(self.content))
 
 
@@ -56,7 +59,7 @@ def alternative_names_of(certificate: bytes) -> frozenset[bytes]:
     return frozenset()
 
 
-def _signed_part(certificate: bytes) -> list[Element]:
+def _signed_part(certificate: bytes) -> list[DerElement]:
     """Returns serial number, algorithm, issuer, validity, subject, public key and so on, without the version."""
     try:
         (whole,) = _elements(certificate)
@@ -66,7 +69,7 @@ def _signed_part(certificate: bytes) -> list[Element]:
         raise ValueError("the certificate ends early") from None
 
 
-def _elements(data: bytes) -> Iterator[Element]:
+def _elements(data: bytes) -> Iterator[DerElement]:
     position = 0
     while position < len(data):
         start, tag, length = position, data[position], data[position + 1]
@@ -78,19 +81,19 @@ def _elements(data: bytes) -> Iterator[Element]:
         end = position + length
         if end > len(data):
             raise ValueError(f"an element of {length} bytes does not fit")
-        yield Element(tag, data[position:end], data[start:end])
+        yield DerElement(tag, data[position:end], data[start:end])
         position = end
 
 
-def _attribute(kind: Element, value: Element) -> str:
+def _attribute(kind: DerElement, value: DerElement) -> str:
     identifier = _object_identifier(kind)
     encoding = TEXT_ENCODINGS.get(value.tag)
     if identifier in KEYWORDS and encoding is not None:
-        return f"{KEYWORDS[identifier]}={_escaped(value.content.decode(encoding, 'replace'))}"
+        return f"{KEYWORDS[identifier]}={_escape(value.content.decode(encoding, 'replace'))}"
     return f"{KEYWORDS.get(identifier, identifier)}=#{value.whole.hex()}"
 
 
-def _object_identifier(element: Element) -> str:
+def _object_identifier(element: DerElement) -> str:
     numbers, number = [], 0
     for byte in element.content:
         number = number << 7 | byte & 127
@@ -101,7 +104,7 @@ def _object_identifier(element: Element) -> str:
     return ".".join(map(str, (first, numbers[0] - 40 * first, *numbers[1:])))
 
 
-def _escaped(text: str) -> str:
+def _escape(text: str) -> str:
     escaped = "".join(f"\\{character}" if character in SPECIAL else character for character in text)
     if escaped.startswith((" ", "#")):
         escaped = f"\\{escaped}"

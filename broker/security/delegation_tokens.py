@@ -1,8 +1,8 @@
 """Delegation tokens (KIP-48; Kafka's DelegationTokenControlManager and DelegationTokenManager).
 
-A user creates a token for himself or another user. A client that knows its HMAC authenticates as the owner by SCRAM, with the id of the
-token as user name and the HMAC in Base64 as password, until the token expires. Owner and renewers may prolong a token up to its maximum
-lifetime, and end it early. Expired tokens are removed at intervals.
+A user creates a token that belongs to this user or to another one. A client that knows its HMAC authenticates as the owner by SCRAM, with
+the id of the token as user name and the HMAC in Base64 as password, until the token expires. Owner and renewers may prolong a token up to
+its maximum lifetime, and end it early. Expired tokens are removed at intervals.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ class DelegationTokens:
 
         Raises KafkaError for an unknown or expired token, and for a principal that may not renew it.
         """
-        token = self._found(mac, principal)
+        token = self._find(mac, principal)
         self._check_not_expired(token)
         period_ms = min(self._renew_ms, period_ms) if period_ms > 0 else self._renew_ms
         token.expiry_ms = min(token.max_ms, self._timers.now_ms + period_ms)
@@ -101,7 +101,7 @@ class DelegationTokens:
 
     def expire(self, mac: bytes, principal: str, period_ms: int) -> int:
         """Lets a token expire after a period, a negative one at once, and returns its expiry. Raises KafkaError as `renew` does."""
-        token = self._found(mac, principal)
+        token = self._find(mac, principal)
         if period_ms < 0:
             self._remove([token])
             return self._timers.now_ms
@@ -109,7 +109,7 @@ class DelegationTokens:
         token.expiry_ms = min(token.max_ms, self._timers.now_ms + period_ms)
         return token.expiry_ms
 
-    def _found(self, mac: bytes, principal: str) -> DelegationToken:
+    def _find(self, mac: bytes, principal: str) -> DelegationToken:
         self._check_enabled()
         token = self._by_hmac.get(bytes(mac))
         if token is None:

@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
-from ...protocol.client.jaas import InvalidJaas, LoginModule, parse_jaas
+from collections.abc import Mapping
+
+from ...protocol.client.jaas import SETTING, InvalidJaas, parse_jaas
 from ..settings.properties import InvalidConfig
+from ..settings.values import ListenerSettings
 
 
-def login_module(text: str) -> LoginModule:
-    """Returns the only login module in `text`. Raises InvalidConfig."""
+def login_options(settings: ListenerSettings, mechanism: str, expected: str) -> Mapping[str, str]:
+    """Returns the options of the login module of a mechanism, none without the setting.
+
+    Raises InvalidConfig for an invalid setting, and for another module than `expected`.
+    """
+    text = settings.of_mechanism(mechanism, SETTING)
+    if text is None:
+        return {}
     try:
-        return parse_jaas(text)
+        module = parse_jaas(text)
     except InvalidJaas as error:
         raise InvalidConfig(str(error)) from None
+    if module.name != expected:
+        raise InvalidConfig(f"{SETTING} of {mechanism} on listener {settings.listener_name} names {module.name}; use {expected}")
+    return module.options

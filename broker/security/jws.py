@@ -1,6 +1,10 @@
 """JSON Web Signatures (RFC 7515) and key sets (RFC 7517), as far as access tokens need them: RS256, ES256 and unsecured tokens.
 
 Verification needs the package cryptography, which the extra `tls` installs. Reading an unsecured token does not.
+
+PyJWT (2.15) does not replace this module. It could replace only the verification, because unsecured tokens are read without an extra, and
+it answers differently: it accepts padded Base64, refuses a key id that is not a text, takes symmetric keys into a key set, and warns about
+short RSA keys. It compares times with the system's clock instead of the cluster's. Its import takes 130 ms and 2.8 MB.
 """
 
 from __future__ import annotations
@@ -37,11 +41,11 @@ class Jws(NamedTuple):
         parts = text.split(".")
         if len(parts) != 3:
             raise InvalidToken(f"{counted(len(parts), 'part')} instead of 3")
-        header, claims, signature = map(_decoded, parts)
+        header, claims, signature = map(_decode, parts)
         return cls(_object(header), _object(claims), text.rpartition(".")[0].encode(), signature)
 
 
-def _decoded(part: str) -> bytes:
+def _decode(part: str) -> bytes:
     if _BASE_64_URL.fullmatch(part) is None or len(part) % 4 == 1:
         raise InvalidToken("a part is not Base64")
     return urlsafe_b64decode(part + "=" * (-len(part) % 4))
@@ -92,7 +96,7 @@ def _public_key(key: Mapping[str, Any]) -> Any:
 
 
 def _number(text: str) -> int:
-    return int.from_bytes(_decoded(text), "big")
+    return int.from_bytes(_decode(text), "big")
 
 
 def _has_signed(key: Any, token: Jws) -> bool:

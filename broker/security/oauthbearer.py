@@ -11,12 +11,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, cast
 
+from ...protocol.client.jaas import SETTING
 from ...protocol.codec import MAX_STRING_BYTES
+from ..settings.properties import InvalidConfig
+from ..settings.values import ListenerSettings
+from .jaas import login_options
 from .jws import InvalidToken, Jws, KeySet
 from .mechanism import AuthenticationFailed, Identity, InvalidCredentials
 
+OAUTHBEARER = "OAUTHBEARER"
+LOGIN_MODULE = "org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginModule"
+URL_SCHEMES = ("file://", "http://", "https://")
 _NAME = r"(?:[^=,\x00\x80-\U0010ffff]|=2C|=3D)+"
 _PAIRS = r"(?:[A-Za-z]+=[!-~ \t\r\n]+\x01)*"
 CLIENT_FIRST = re.compile(rf"n,(?:a=({_NAME}))?,\x01({_PAIRS})\x01")
@@ -122,6 +129,50 @@ class OAuthBearerServer:
     def _refuse(self, error: str) -> bytes:
         self._error = error
         return error.encode()
+
+
+def key_set_url(settings: ListenerSettings) -> str:
+    """Returns the URL of the key set for a listener's tokens, "" if tokens are unsecured. Raises InvalidConfig."""
+    url = str(settings.value_of_mechanism(OAUTHBEARER, "sasl.oauthbearer.jwks.endpoint.url") or "")
+    if url and not url.startswith(URL_SCHEMES):
+        raise InvalidConfig(f"sasl.oauthbearer.jwks.endpoint.url is {url}; use a URL that begins with {', '.join(URL_SCHEMES)}")
+    return url
+
+
+def validator_of(settings: ListenerSettings, key_sets: Mapping[str, KeySet]) -> TokenValidator:
+    """Returns the check of a listener's tokens. `key_sets` maps URLs to key sets. Raises InvalidConfig."""
+    url = key_set_url(settings)
+    if not url:
+        return _unsecured_tokens(settings)
+
+    def keys() -> KeySet:
+        if url not in key_sets:
+            raise InvalidToken(f"the key set {url} could not be read")
+        return key_sets[url]
+
+    skew_s = cast(int, settings.value_of_mechanism(OAUTHBEARER, "sasl.oauthbearer.clock.skew.seconds"))
+    audiences = cast(tuple[str, ...], settings.value_of_mechanism(OAUTHBEARER, "sasl.oauthbearer.expected.audience"))
+    return SignedTokens(
+        keys,
+        str(settings.value_of_mechanism(OAUTHBEARER, "sasl.oauthbearer.sub.claim.name")),
+        audiences,
+        str(settings.value_of_mechanism(OAUTHBEARER, "sasl.oauthbearer.expected.issuer") or ""),
+        1000 * skew_s,
+    )
+
+
+def _unsecured_tokens(settings: ListenerSettings) -> UnsecuredTokens:
+    """Returns the check that the options of the login module describe, which are those of Kafka."""
+    options = {name: value.strip() for name, value in login_options(settings, OAUTHBEARER, LOGIN_MODULE).items()}
+    skew_ms = options.get("unsecuredValidatorAllowableClockSkewMs") or "0"
+    if not skew_ms.isdecimal():
+        raise InvalidConfig(f"{SETTING}: unsecuredValidatorAllowableClockSkewMs must be a number of milliseconds, not {skew_ms}")
+    return UnsecuredTokens(
+        options.get("unsecuredValidatorPrincipalClaimName") or "sub",
+        options.get("unsecuredValidatorScopeClaimName") or "scope",
+        tuple(options.get("unsecuredValidatorRequiredScope", "").split()),
+        int(skew_ms),
+    )
 
 
 def _client_first(message: bytes) -> tuple[str, str]:

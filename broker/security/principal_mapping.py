@@ -37,11 +37,11 @@ class Rule(NamedTuple):
         match = self.pattern.fullmatch(name)
         if match is None:
             return None
-        user = _REFERENCE.sub(lambda found: _referenced(found, match), self.replacement)
+        user = _REFERENCE.sub(lambda found: _replace(found, match), self.replacement)
         return {"L": user.lower(), "U": user.upper()}.get(self.case, user)
 
 
-def _referenced(found: re.Match[str], match: re.Match[str]) -> str:
+def _replace(found: re.Match[str], match: re.Match[str]) -> str:
     if found[1] is not None:
         return found[1]
     group = int(found[2])

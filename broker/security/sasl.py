@@ -5,8 +5,8 @@
     AUTHENTICATE            accepts tokens of the mechanism: in SaslAuthenticate requests (KIP-152), or raw ones after SaslHandshake v0
     COMPLETE                all requests are served; SaslHandshake begins a re-authentication if the session expires (KIP-368)
 
-`Refused` ends the authentication: after `connection.failed.authentication.delay.ms` the client gets the response, if there is one, and the
-connection is closed. `Violation` closes the connection at once. `broker/connections/authentication.py` reads and writes the frames.
+`SaslRefused` ends the authentication: after `connection.failed.authentication.delay.ms` the client gets the response, if there is one, and
+the connection is closed. `Violation` closes the connection at once. `broker/connections/authentication.py` reads and writes the frames.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from .mechanism import AuthenticationFailed, Identity, InvalidCredentials, Mecha
 MIN_REAUTHENTICATION_INTERVAL_MS = 1000
 
 
-class State(Enum):
+class SaslState(Enum):
     """The requests that a session accepts, see the head of this file."""
 
     HANDSHAKE_OR_VERSIONS = auto()
@@ -32,7 +32,7 @@ class State(Enum):
     COMPLETE = auto()
 
 
-class Refused(Exception):
+class SaslRefused(Exception):
     """The client is refused with `response`, or without a response if it is None. The text is the reason for the log."""
 
     def __init__(self, reason: str, response: Message | None = None) -> None:
@@ -58,7 +58,7 @@ class SaslSession:
         max_session_ms: Callable[[str], int],
         now_ms: Callable[[], int],
     ) -> None:
-        self.state = State.HANDSHAKE_OR_VERSIONS
+        self.state = SaslState.HANDSHAKE_OR_VERSIONS
         self.raw_tokens = False
         """Whether tokens are not in SaslAuthenticate requests."""
         self.identity: Identity | None = None
@@ -74,28 +74,28 @@ class SaslSession:
 
     def versions_answered(self) -> None:
         """Called after an ApiVersions request was answered without an error."""
-        self.state = State.HANDSHAKE
+        self.state = SaslState.HANDSHAKE
 
     def handshake(self, request: SaslHandshakeRequest, version: int) -> SaslHandshakeResponse:
-        """Selects a mechanism. Raises Refused if it is not enabled, in a re-authentication Violation.
+        """Selects a mechanism. Raises SaslRefused if it is not enabled, in a re-authentication Violation.
 
         A re-authentication with another mechanism is refused only at its first token, as in Kafka.
         """
         name = request.mechanism
         if name not in self._enabled and self.identity is not None:
-            raise Violation(f"Unsupported SASL mechanism {_shown(name)}")
+            raise Violation(f"Unsupported SASL mechanism {_shorten(name)}")
         if name not in self._enabled:
             response = SaslHandshakeResponse(error_code=ErrorCode.UNSUPPORTED_SASL_MECHANISM, mechanisms=list(self._enabled))
-            raise Refused(f"Unsupported SASL mechanism {_shown(name)}", response)
+            raise SaslRefused(f"Unsupported SASL mechanism {_shorten(name)}", response)
         self._mechanism = None
         if self.identity is None or name == self._mechanism_name:
             self._mechanism, self._mechanism_name = self._create(name), name
         self.raw_tokens = version == 0
-        self.state = State.AUTHENTICATE
+        self.state = SaslState.AUTHENTICATE
         return SaslHandshakeResponse(mechanisms=list(self._enabled))
 
     def authenticate(self, request: SaslAuthenticateRequest) -> SaslAuthenticateResponse:
-        """Evaluates a token. Raises Refused."""
+        """Evaluates a token. Raises SaslRefused."""
         try:
             challenge, lifetime_ms = self._evaluate(request.auth_bytes)
         except AuthenticationFailed as failed:
@@ -106,21 +106,21 @@ class SaslSession:
         else:
             return SaslAuthenticateResponse(error_message="", auth_bytes=challenge, session_lifetime_ms=lifetime_ms)
         code = ErrorCode.SASL_AUTHENTICATION_FAILED
-        raise Refused(reason, SaslAuthenticateResponse(error_code=code, error_message=shortened(reason), auth_bytes=b""))
+        raise SaslRefused(reason, SaslAuthenticateResponse(error_code=code, error_message=shortened(reason), auth_bytes=b""))
 
     def raw_token(self, token: bytes) -> bytes:
-        """Evaluates a token that is not in a SaslAuthenticate request. Raises Refused, or Violation for a malformed token."""
+        """Evaluates a token that is not in a SaslAuthenticate request. Raises SaslRefused, or Violation for a malformed token."""
         try:
             return self._evaluate(token)[0]
         except AuthenticationFailed as failed:
-            raise Refused(str(failed)) from None
+            raise SaslRefused(str(failed)) from None
         except InvalidCredentials:
             raise Violation(f"invalid credentials with SASL mechanism {self._mechanism_name}") from None
 
     def _evaluate(self, token: bytes) -> tuple[bytes, int]:
         """Returns the answer to a token, and the lifetime of the session in ms, 0 if the session does not expire or is not complete."""
         if self._mechanism is None:
-            raise Refused(f"the SASL mechanism {self._mechanism_name} cannot be changed by a re-authentication")
+            raise SaslRefused(f"the SASL mechanism {self._mechanism_name} cannot be changed by a re-authentication")
         answer = self._mechanism.evaluate(token)
         identity = self._mechanism.identity
         if identity is None:
@@ -128,7 +128,7 @@ class SaslSession:
         if self.identity is not None and identity.user != self.identity.user:
             change = f"from User.{self.identity.user}: User.{identity.user}"
             raise AuthenticationFailed(f"Cannot change principals during re-authentication {change}")
-        self.identity, self.state = identity, State.COMPLETE
+        self.identity, self.state = identity, SaslState.COMPLETE
         lifetime_ms = self._lifetime_ms(identity)
         self.expires_ms = None if lifetime_ms is None else self._now_ms() + lifetime_ms
         return answer, lifetime_ms or 0
@@ -142,12 +142,12 @@ class SaslSession:
     # Sessions
 
     @property
-    def expired(self) -> bool:
+    def is_expired(self) -> bool:
         """Whether the session has expired, so that a request closes the connection."""
         return self.expires_ms is not None and self._now_ms() > self.expires_ms
 
-    def begins_again(self) -> bool:
-        """Returns whether a SaslHandshake begins a re-authentication, and begins it.
+    def try_reauthentication(self) -> bool:
+        """Begins a re-authentication, because a SaslHandshake has come, and returns True.
 
         Returns False if the session does not expire, or if the last re-authentication began less than a second ago.
         """
@@ -155,9 +155,9 @@ class SaslSession:
         if self.expires_ms is None or (last_ms is not None and now_ms - last_ms < MIN_REAUTHENTICATION_INTERVAL_MS):
             return False
         self._reauthenticated_ms = now_ms
-        self.state = State.HANDSHAKE
+        self.state = SaslState.HANDSHAKE
         return True
 
 
-def _shown(name: str) -> str:
+def _shorten(name: str) -> str:
     return repr(name[:40])

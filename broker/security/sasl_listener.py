@@ -7,20 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from random import Random
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
-from ...protocol.client.jaas import SETTING
 from ..kafka_quirks.java_hash import hash_map_order
 from ..scheduling.timers import Timers
 from ..settings.listeners import SASL_PROTOCOLS, Listener
 from ..settings.properties import InvalidConfig
 from ..settings.values import BrokerConfig, ListenerSettings
 from .delegation_tokens import DelegationTokens
-from .jaas import login_module
+from .jaas import login_options
 from .jws import KeySet
 from .mechanism import Mechanism
-from .oauthbearer import OAuthBearerServer, TokenValidator
-from .oauthbearer_settings import OAUTHBEARER, key_set_url, validator_of
+from .oauthbearer import OAUTHBEARER, OAuthBearerServer, TokenValidator, key_set_url, validator_of
 from .plain import PlainServer, PlainUsers, digests_of
 from .sasl import SaslSession
 from .scram import Account, ScramServer
@@ -77,7 +75,7 @@ class SaslListener(NamedTuple):
     @classmethod
     def of(cls, settings: ListenerSettings, accounts: Accounts) -> SaslListener:
         """Returns the configuration that a listener's settings describe. Raises InvalidConfig."""
-        enabled = _enabled(settings)
+        enabled = _enabled_mechanisms(settings)
         return cls(
             accounts,
             enabled,
@@ -136,7 +134,7 @@ class SaslListeners:
         return current[name]
 
 
-def _enabled(settings: ListenerSettings) -> tuple[str, ...]:
+def _enabled_mechanisms(settings: ListenerSettings) -> tuple[str, ...]:
     """Returns the enabled mechanisms in the order in which Kafka lists them, that of a HashSet."""
     names = settings.words("sasl.enabled.mechanisms")
     where = f"listener {settings.listener_name}: sasl.enabled.mechanisms"
@@ -151,17 +149,10 @@ def _enabled(settings: ListenerSettings) -> tuple[str, ...]:
 
 
 def _max_session_ms(settings: ListenerSettings, mechanism: str) -> int:
-    value = settings.value_of_mechanism(mechanism, "connections.max.reauth.ms")
-    assert isinstance(value, int)
-    return value
+    return cast(int, settings.value_of_mechanism(mechanism, "connections.max.reauth.ms"))
 
 
 def _plain_passwords(settings: ListenerSettings) -> dict[str, str]:
     """Returns the users of `listener.name.<listener>.plain.sasl.jaas.config`: the options `user_<name>="<password>"`."""
-    text = settings.of_mechanism("PLAIN", SETTING)
-    if text is None:
-        return {}
-    module = login_module(text)
-    if module.name != PLAIN_MODULE:
-        raise InvalidConfig(f"{SETTING} of PLAIN on listener {settings.listener_name} names {module.name}; use {PLAIN_MODULE}")
-    return {name.removeprefix(USER_PREFIX): value for name, value in module.options.items() if name.startswith(USER_PREFIX)}
+    options = login_options(settings, "PLAIN", PLAIN_MODULE)
+    return {name.removeprefix(USER_PREFIX): value for name, value in options.items() if name.startswith(USER_PREFIX)}

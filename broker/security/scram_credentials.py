@@ -94,7 +94,7 @@ class UnknownUsers:
 
     def credential(self, user: str, mechanism: ScramMechanism) -> ScramCredential:
         """Returns the credential of an unknown user, the same one for a user and a mechanism until its model changes."""
-        seed, model = self._derived("salt", user, mechanism), self._model(user, mechanism.number)
+        seed, model = self._derive("salt", user, mechanism), self._model(user, mechanism.number)
         if model is None:
             return self._with_keys(user, mechanism, salt_of(int.from_bytes(seed, "big")), MIN_ITERATIONS)
         return self._with_keys(user, mechanism, _salt_like(model.salt, seed), model.iterations)
@@ -113,13 +113,13 @@ class UnknownUsers:
         return self._by_user[name][mechanism]
 
     def _place(self, user: str, mechanism: int) -> tuple[bytes, str]:
-        return self._derived("place", user, MECHANISMS[mechanism]), user
+        return self._derive("place", user, MECHANISMS[mechanism]), user
 
     def _with_keys(self, name: str, mechanism: ScramMechanism, salt: bytes, iterations: int) -> ScramCredential:
-        stored_key, server_key = (self._derived(word, name, mechanism) for word in ("stored key", "server key"))
+        stored_key, server_key = (self._derive(word, name, mechanism) for word in ("stored key", "server key"))
         return ScramCredential(iterations, salt, stored_key, server_key)
 
-    def _derived(self, word: str, name: str, mechanism: ScramMechanism) -> bytes:
+    def _derive(self, word: str, name: str, mechanism: ScramMechanism) -> bytes:
         return mechanism.hmac(self.secret, f"{word} {mechanism.name} {name}".encode("utf-8", "surrogatepass"))
 
 

@@ -57,7 +57,7 @@ class Security(NamedTuple):
                 settings[name] = settings[name].replace(PLAINTEXT_URL, f"{self.protocol}://")
         return settings
 
-    def applied_to(self, config: ClusterConfig) -> ClusterConfig:
+    def apply_to(self, config: ClusterConfig) -> ClusterConfig:
         """Returns the cluster with the users and ACLs. Raises InvalidConfig for invalid ones, and for listeners that cannot serve them."""
         protocol = self.protocol if self.users or self.tls else ""
         nodes = tuple(replace(node, security_protocol=protocol) for node in config.nodes)

@@ -18,7 +18,7 @@ from typing import NamedTuple
 from .fetched import FetchedBatches
 from .in_flight import Runs
 from .record_state import Claim, RecordState
-from .window import Window
+from .window import OffsetWindow
 
 MIN_THROTTLED_DELIVERIES = 2
 MIN_LIMIT_TO_ISOLATE = 2
@@ -44,7 +44,7 @@ class Acquisition:
 
     def __init__(
         self,
-        window: Window,
+        window: OffsetWindow,
         fetched: FetchedBatches,
         member_id: str,
         *,
@@ -74,7 +74,7 @@ class Acquisition:
             return []
         base = fetched.firsts[0]
         window.archive_missing(fetch_offset, base)
-        first = self._aligned(base)
+        first = self._first_offset(base)
         known = window.in_flight.beginning_in(min(base, first), last)
         if not known:
             self._acquire_new(first, last, limit)
@@ -96,7 +96,7 @@ class Acquisition:
             return min(last, window.end_offset), min(max_records, window.end_offset - fetch_offset + 1)
         return last, limit
 
-    def _aligned(self, base: int) -> int:
+    def _first_offset(self, base: int) -> int:
         """Returns where acquiring begins: at the batch in flight that contains the base offset, and not before the start offset."""
         in_flight = self._window.in_flight
         index = in_flight.floor(base)
@@ -116,7 +116,7 @@ class Acquisition:
         if limit < last - first + 1:
             end = self._fetched.end_of_batch_with(first + limit - 1)
             last = min(end, last) if window.gaps else end
-        ranges = [(first, last)] if self._by_record else self._divided(first, last)
+        ranges = [(first, last)] if self._by_record else self._divide(first, last)
         if self._by_record and last - first + 1 > limit:
             ranges = [self._put_available_rest(first, first + limit - 1, last)]
         else:
@@ -132,7 +132,7 @@ class Acquisition:
     def _fresh(self) -> Claim:
         return Claim(RecordState.ACQUIRED, 1, self._member_id, self._deadline_ms)
 
-    def _divided(self, first: int, last: int) -> list[tuple[int, int]]:
+    def _divide(self, first: int, last: int) -> list[tuple[int, int]]:
         """Divides a range where a batch of the log begins, so that each part has at least `batch_size` offsets."""
         ranges = []
         while last - first + 1 > self._batch_size:
@@ -180,7 +180,7 @@ class Acquisition:
             if claim.state != RecordState.AVAILABLE:
                 return True
             if whole and not throttled and not (self._by_record and in_flight.size(index) > limit):
-                again = in_flight.states[index] = claim.acquired(self._member_id, self._deadline_ms)
+                again = in_flight.states[index] = claim.after_delivery(self._member_id, self._deadline_ms)
                 self._add([Acquired(in_flight.firsts[index], in_flight.lasts[index], again.delivery_count)])
                 return True
         before = self._count
@@ -208,7 +208,7 @@ class Acquisition:
             if claim.delivery_count >= self._throttled_deliveries and not halved:
                 halved = max(1, size >> (claim.delivery_count - self._throttled_deliveries + 1))
             end = self._cut(first, end, count, 1 if alone else 0, halved, limit)
-            again = claim.acquired(self._member_id, self._deadline_ms)
+            again = claim.after_delivery(self._member_id, self._deadline_ms)
             runs.set(first, end, again)
             count += end - first + 1
             _extend(taken, Acquired(first, end, again.delivery_count))

@@ -1,4 +1,4 @@
-"""The part of the cluster that share partitions read, and the log of the share coordinator. `cluster.share_state_log` implements it."""
+"""The part of the cluster that share partitions and their coordinator use, and the log of the coordinator."""
 
 from __future__ import annotations
 
@@ -14,36 +14,8 @@ if TYPE_CHECKING:
     from .coordinator import ShareCoordinator
 
 
-class StateLog(Protocol):
-    """Topics, time and settings, and the log `__share_group_state`."""
-
-    @property
-    def timers(self) -> Timers:
-        """The timers of the cluster, with its clock."""
-
-    @property
-    def config(self) -> BrokerConfig:
-        """The broker settings."""
-
-    @property
-    def topics_by_id(self) -> Mapping[bytes, Topic]:
-        """Topics by topic id (16 bytes)."""
-
-    def append(self, key: str, records: Sequence[CoordinatorRecord]) -> tuple[int, int]:
-        """Appends records to the partition that belongs to the key, and returns its index and the offset of the first record.
-
-        Raises KafkaError with COORDINATOR_NOT_AVAILABLE if the partition has no leader.
-        """
-
-    def records(self) -> Iterator[tuple[int, int, CoordinatorRecord]]:
-        """Yields (partition index, offset, record) for all records of the log. The log may not exist yet."""
-
-    def delete_before(self, partition: int, offset: int) -> None:
-        """Deletes the records of a partition of the log before an offset."""
-
-
 class ClusterView(Protocol):
-    """The part of the cluster that a broker's share partitions use. `ClusterState` implements it."""
+    """Topics, time, settings and stored states. `ClusterState` implements it."""
 
     @property
     def timers(self) -> Timers:
@@ -68,3 +40,19 @@ class ClusterView(Protocol):
     @property
     def wake(self) -> Callable[[Hashable], None]:
         """Resumes the requests that wait for a key."""
+
+
+class StateLog(Protocol):
+    """The log `__share_group_state`. `state_log.ShareStateLog` implements it."""
+
+    def append(self, key: str, records: Sequence[CoordinatorRecord]) -> tuple[int, int]:
+        """Appends records to the partition that belongs to the key, and returns its index and the offset of the first record.
+
+        Raises KafkaError with COORDINATOR_NOT_AVAILABLE if the partition has no leader.
+        """
+
+    def records(self) -> Iterator[tuple[int, int, CoordinatorRecord]]:
+        """Yields (partition index, offset, record) for all records of the log. The log may not exist yet."""
+
+    def delete_before(self, partition: int, offset: int) -> None:
+        """Deletes the records of a partition of the log before an offset."""

@@ -22,7 +22,7 @@ from ...protocol.schema import ProtocolError
 from ...protocol.stored.coordinator_records import CoordinatorRecord, ShareSnapshotValue, ShareUpdateValue
 from ..groups.cluster_view import UNINITIALIZED_START_OFFSET, ShareStateSummary
 from ..scheduling.timers import Check
-from .cluster_view import StateLog
+from .cluster_view import ClusterView, StateLog
 from .records import SharePartitionKey, read_record, snapshot_record, update_record
 from .stored_state import StateBatch, StoredState, combine, write_batches
 
@@ -50,8 +50,8 @@ class ShareCoordinator:
     All methods raise KafkaError, with COORDINATOR_NOT_AVAILABLE if the log has no leader, and change nothing in that case.
     """
 
-    def __init__(self, state_log: StateLog) -> None:
-        self._log = state_log
+    def __init__(self, cluster: ClusterView, state_log: StateLog) -> None:
+        self._cluster, self._log = cluster, state_log
         self._states: dict[SharePartitionKey, StoredState] = {}
         self._locations: dict[SharePartitionKey, int] = {}
         """The partition of the log in which each state is."""
@@ -74,7 +74,7 @@ class ShareCoordinator:
 
     @property
     def _settings(self) -> Mapping[str, int]:
-        return self._log.config.integers
+        return self._cluster.config.integers
 
     # The group coordinator
 
@@ -85,7 +85,7 @@ class ShareCoordinator:
         if state is not None and NO_EPOCH != state_epoch < state.newest_state_epoch:
             raise KafkaError(ErrorCode.FENCED_STATE_EPOCH)
         self._check_exists(key)
-        now_ms = self._log.timers.now_ms
+        now_ms = self._cluster.timers.now_ms
         value = ShareSnapshotValue(
             snapshot_epoch=0 if state is None else state.snapshot_epoch + 1,
             state_epoch=state_epoch,
@@ -128,7 +128,7 @@ class ShareCoordinator:
 
         Raises KafkaError with INVALID_REQUEST if it is not initialized, FENCED_LEADER_EPOCH or UNKNOWN_TOPIC_OR_PARTITION.
         """
-        state = self._checked(key, "Read", leader_epoch)
+        state = self._find_state(key, "Read", leader_epoch)
         self._check_exists(key)
         found = ReadState(state.state_epoch, state.start_offset, state.batches)
         if leader_epoch not in (NO_EPOCH, state.newest_leader_epoch):
@@ -149,13 +149,13 @@ class ShareCoordinator:
         Raises KafkaError with INVALID_REQUEST if the state is not initialized, FENCED_LEADER_EPOCH, FENCED_STATE_EPOCH or
         UNKNOWN_TOPIC_OR_PARTITION.
         """
-        state = self._checked(key, "Write", leader_epoch)
+        state = self._find_state(key, "Write", leader_epoch)
         if NO_EPOCH != state_epoch < state.newest_state_epoch:
             raise KafkaError(ErrorCode.FENCED_STATE_EPOCH)
         self._check_exists(key)
         self._write_change(key, state, state.leader_epoch, start_offset, delivery_complete_count, batches)
 
-    def _checked(self, key: SharePartitionKey, operation: str, leader_epoch: int) -> StoredState:
+    def _find_state(self, key: SharePartitionKey, operation: str, leader_epoch: int) -> StoredState:
         _check(key)
         state = self._states.get(key)
         if state is None:
@@ -165,7 +165,7 @@ class ShareCoordinator:
         return state
 
     def _check_exists(self, key: SharePartitionKey) -> None:
-        topic = self._log.topics_by_id.get(key.topic_id)
+        topic = self._cluster.topics_by_id.get(key.topic_id)
         if topic is None or topic.partition(key.partition) is None:
             raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
 
@@ -189,11 +189,11 @@ class ShareCoordinator:
                 state_batches=write_batches(combine(batches, start_offset)),
             )
             return self._write(key, update)
-        value = state.as_snapshot(self._log.timers.now_ms)
+        value = state.as_snapshot(self._cluster.timers.now_ms)
         value.leader_epoch, value.delivery_complete_count = leader_epoch, delivery_complete_count
         value.start_offset = state.start_offset if start_offset == -1 else start_offset
         value.create_timestamp = value.write_timestamp
-        value.state_batches = write_batches(state.combined(batches, start_offset))
+        value.state_batches = write_batches(state.combine_with(batches, start_offset))
         self._write(key, value)
 
     def _write(self, key: SharePartitionKey, value: ShareSnapshotValue | ShareUpdateValue | None) -> None:
@@ -227,7 +227,7 @@ class ShareCoordinator:
     # Timers
 
     def _set_timers(self) -> None:
-        timers = self._log.timers
+        timers = self._cluster.timers
         for key, check in ((COLD_SNAPSHOTS_TIMER, self.cold_snapshots), (PRUNING_TIMER, self.pruning)):
             if key not in timers:
                 timers.set(key, check.interval_ms(), check)
@@ -237,7 +237,7 @@ class ShareCoordinator:
 
         These are records of states that are not cold yet, and of states that were deleted since.
         """
-        now_ms, interval_ms = self._log.timers.now_ms, self._settings[COLD_SNAPSHOT_INTERVAL_MS]
+        now_ms, interval_ms = self._cluster.timers.now_ms, self._settings[COLD_SNAPSHOT_INTERVAL_MS]
         for key, state in list(self._in_active_partitions()):
             if now_ms - state.written_ms >= interval_ms:
                 self._write_if_led(key, state.as_snapshot(now_ms))
@@ -247,7 +247,7 @@ class ShareCoordinator:
     def _in_active_partitions(self) -> Iterator[tuple[SharePartitionKey, StoredState]]:
         """Yields the states in the partitions of the log in which some states are not cold yet, or records of deleted states are kept."""
         active = {self._locations[key] for key, state in self._states.items() if state.created_ms == state.written_ms}
-        active |= {partition for partition, offset in self._needed().items() if offset < self._deletions.get(partition, 0)}
+        active |= {partition for partition, offset in self._needed_offsets().items() if offset < self._deletions.get(partition, 0)}
         return ((key, state) for key, state in self._states.items() if self._locations[key] in active)
 
     def _next_cold_snapshot_ms(self) -> float:
@@ -265,16 +265,16 @@ class ShareCoordinator:
 
     def prune(self) -> None:
         """Deletes the records of the log before the last snapshots of all states of a partition of the log."""
-        self._pruned = self._needed()
+        self._pruned = self._needed_offsets()
         for partition, offset in self._pruned.items():
             self._log.delete_before(partition, offset)
         if self._states:
             self._set_timers()
 
     def _next_pruning_ms(self) -> float:
-        return inf if self._states and self._needed() == self._pruned else 0
+        return inf if self._states and self._needed_offsets() == self._pruned else 0
 
-    def _needed(self) -> dict[int, int]:
+    def _needed_offsets(self) -> dict[int, int]:
         """Returns the offset in each partition of the log from which on it has to be kept."""
         needed: dict[int, int] = {}
         for key, state in self._states.items():

@@ -64,7 +64,7 @@ class FetchedBatches:
         cut = [view[max(0, begin - start) : max(0, end - start)] for start, view in zip(starts, self.views, strict=False)]
         return [view for view in cut if view]
 
-    def aborted(self, transactions: Iterable[AbortedTransaction]) -> Iterator[tuple[int, int]]:
+    def aborted_batches(self, transactions: Iterable[AbortedTransaction]) -> Iterator[tuple[int, int]]:
         """Yields the offsets (first, last) of each batch of an aborted transaction, as a consumer finds them."""
         waiting = sorted(transactions, key=lambda each: each.first_offset, reverse=True)
         producers: set[int] = set()

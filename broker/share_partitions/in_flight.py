@@ -6,7 +6,7 @@ its rules depend on that. Here equal neighbours share a run, and runs share thei
 of a request matters, and a run takes 16 bytes.
 
 Between two batches there may be offsets without a batch, because compaction has removed the records, or because a member had acquired them
-when the state was stored (see `Window.gap`).
+when the state was stored (see `OffsetWindow.gap`).
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class Runs:
         claims[low : high + 1] = new_claims
 
 
-class InFlight:
+class InFlightBatches:
     """Batches in ascending order, which do not overlap. `firsts` and `lasts` are their offsets, `states` their states."""
 
     __slots__ = ("firsts", "lasts", "states")

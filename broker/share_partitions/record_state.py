@@ -55,13 +55,13 @@ class Claim(NamedTuple):
     member_id: str = NO_MEMBER
     deadline_ms: int = 0
 
-    def ended(self, state: RecordState, limit: int) -> Claim:
+    def after_end(self, state: RecordState, limit: int) -> Claim:
         """Returns the claim after an acquisition ends. A record that was delivered `limit` times is archived instead of available."""
         if state == RecordState.AVAILABLE and self.delivery_count >= limit:
             state = RecordState.ARCHIVED
         return _idle(state, self.delivery_count)
 
-    def acquired(self, member_id: str, deadline_ms: int) -> Claim:
+    def after_delivery(self, member_id: str, deadline_ms: int) -> Claim:
         """Returns the claim after a delivery."""
         return Claim(RecordState.ACQUIRED, self.delivery_count + 1, member_id, deadline_ms)
 

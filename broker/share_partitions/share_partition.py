@@ -22,20 +22,20 @@ from .in_flight import Run, Runs
 from .record_state import NO_MEMBER, STATE_AFTER, TERMINAL, AcknowledgeType, Claim, RecordState
 from .settings import ShareSettings
 from .stored_state import StateBatch
-from .window import Window
+from .window import OffsetWindow
 
 _RELEASING = Claim(RecordState.ACQUIRED, 0)
 """The state of records between the end of their acquisition and the commit after which they are available."""
 
 
-class Changes:
+class AcquisitionEnds:
     """The ends of acquisitions in one step, which are stored as a whole, or reverted as a whole.
 
     The records can be neither acknowledged again nor acquired before `commit`, which is called when the change is stored: Kafka stores it
     on another broker, so that the fetch which releases records does not acquire them again itself.
     """
 
-    def __init__(self, window: Window, delivery_limit: int) -> None:
+    def __init__(self, window: OffsetWindow, delivery_limit: int) -> None:
         self._window = window
         self._delivery_limit = delivery_limit
         self._done: list[tuple[int, int, int, Claim, Claim]] = []
@@ -46,7 +46,7 @@ class Changes:
 
     def end(self, index: int, first: int, last: int, claim: Claim, state: RecordState) -> None:
         """Ends the acquisition of some offsets of a batch, all of which are acquired by the same member."""
-        window, ended = self._window, claim.ended(state, self._delivery_limit)
+        window, ended = self._window, claim.after_end(state, self._delivery_limit)
         window.in_flight.set(index, first, last, _RELEASING if ended.state == RecordState.AVAILABLE else ended)
         self._done.append((index, first, last, claim, ended))
         if ended.state in TERMINAL:
@@ -92,7 +92,7 @@ class SharePartition:
     """The records of one partition that a share group has in flight. `settings` returns the present settings of the group."""
 
     def __init__(self, start_offset: int, batches: Sequence[StateBatch], settings: Callable[[], ShareSettings], store: Store) -> None:
-        self.window = Window()
+        self.window = OffsetWindow()
         self.window.load(start_offset, batches)
         self.alarm_ms: int | None = None
         self._settings = settings
@@ -138,7 +138,7 @@ class SharePartition:
         )
         acquired = acquisition.run(fetch_offset, max_records, settings.max_record_locks)
         if transactions := list(aborted):
-            for first, last in fetched.aborted(transactions):
+            for first, last in fetched.aborted_batches(transactions):
                 acquired = self._skip(first, last, acquired)
         return acquired
 
@@ -166,13 +166,13 @@ class SharePartition:
 
     # Acknowledging
 
-    def acknowledge(self, member_id: str, acknowledgements: Iterable[Acknowledgement], now_ms: int) -> Changes:
+    def acknowledge(self, member_id: str, acknowledgements: Iterable[Acknowledgement], now_ms: int) -> AcquisitionEnds:
         """Ends acquisitions, or renews them. The changes are stored, and have to be committed.
 
         Raises KafkaError with INVALID_REQUEST, with INVALID_RECORD_STATE if the member has not acquired all these records, or with the
         error of `store`. Only renewals take effect then.
         """
-        changes = Changes(self.window, self._settings().delivery_count_limit)
+        changes = AcquisitionEnds(self.window, self._settings().delivery_count_limit)
         try:
             for each in acknowledgements:
                 if each.last >= self.window.start_offset:
@@ -180,9 +180,9 @@ class SharePartition:
         except KafkaError:
             changes.revert()
             raise
-        return self._stored(changes)
+        return self._store_changes(changes)
 
-    def _acknowledge(self, member_id: str, wanted: Acknowledgement, changes: Changes, now_ms: int) -> None:
+    def _acknowledge(self, member_id: str, wanted: Acknowledgement, changes: AcquisitionEnds, now_ms: int) -> None:
         in_flight, start_offset = self.window.in_flight, self.window.start_offset
         for index in self._batches_of(wanted):
             first, last = in_flight.firsts[index], in_flight.lasts[index]
@@ -213,7 +213,7 @@ class SharePartition:
             raise KafkaError(ErrorCode.INVALID_REQUEST, "Some of the offsets are past the acquired records.")
         return range(low, high + 1)
 
-    def _decide(self, index: int, run: Run, wanted: Acknowledgement, changes: Changes, now_ms: int) -> None:
+    def _decide(self, index: int, run: Run, wanted: Acknowledgement, changes: AcquisitionEnds, now_ms: int) -> None:
         """Applies the types of an acknowledgement to acquired offsets of a batch that have the same state."""
         first, last, claim = run
         for begin, end, kind in _by_type(first, last, wanted):
@@ -232,14 +232,14 @@ class SharePartition:
 
     def release(self, member_id: str) -> None:
         """Makes the records available that a member has acquired, because its session has ended. Raises the error of `store`."""
-        changes = Changes(self.window, self._settings().delivery_count_limit)
+        changes = AcquisitionEnds(self.window, self._settings().delivery_count_limit)
         for index, run in self._acquired_runs(lambda claim: claim.member_id == member_id):
             changes.end(index, *run, self._state_of(run))
-        self._stored(changes).commit()
+        self._store_changes(changes).commit()
 
     def expire(self, now_ms: int) -> bool:
         """Makes the records available whose locks have expired, also if that cannot be stored. Returns whether there were any."""
-        changes = Changes(self.window, self._settings().delivery_count_limit)
+        changes = AcquisitionEnds(self.window, self._settings().delivery_count_limit)
         for index, run in self._acquired_runs(lambda claim: claim.deadline_ms <= now_ms):
             changes.end(index, *run, self._state_of(run))
         self.alarm_ms = min((run[2].deadline_ms for _, run in self._acquired_runs(lambda claim: True)), default=None)
@@ -262,11 +262,11 @@ class SharePartition:
                 if run[2].state == RecordState.ACQUIRED and wanted(run[2]):
                     if first < start_offset <= last:
                         in_flight.split(index)
-                        yield from ((index, part) for part in _divided(run, start_offset))
+                        yield from ((index, part) for part in _divide_run(run, start_offset))
                     else:
                         yield index, run
 
-    def _stored(self, changes: Changes) -> Changes:
+    def _store_changes(self, changes: AcquisitionEnds) -> AcquisitionEnds:
         if changes:
             try:
                 self._store(self.window.start_offset, self.window.complete_count, changes.batches)
@@ -295,7 +295,7 @@ def _by_type(first: int, last: int, wanted: Acknowledgement) -> Iterator[tuple[i
         begin = end + 1
 
 
-def _divided(run: Run, start_offset: int) -> list[Run]:
+def _divide_run(run: Run, start_offset: int) -> list[Run]:
     first, last, claim = run
     if first < start_offset <= last:
         return [(first, start_offset - 1, claim), (start_offset, last, claim)]

@@ -21,7 +21,7 @@ from .cluster_view import ClusterView
 from .records import SharePartitionKey
 from .sessions import PartitionKey, SessionKey, ShareSession, ShareSessions
 from .settings import ShareSettings
-from .share_partition import Acknowledgement, Changes, SharePartition
+from .share_partition import Acknowledgement, AcquisitionEnds, SharePartition
 from .stored_state import StateBatch
 
 log = logging.getLogger("kafka.server.share.SharePartitionManager")
@@ -158,15 +158,15 @@ class SharePartitions:
         try:
             changes = loaded.records.acknowledge(member_id, acknowledgements, self._cluster.timers.now_ms)
         except KafkaError as error:
-            self._failed(loaded, error)
+            self._unload_after(loaded, error)
             raise
         return partial(self._commit, loaded, changes)
 
-    def _commit(self, loaded: LoadedPartition, changes: Changes) -> None:
+    def _commit(self, loaded: LoadedPartition, changes: AcquisitionEnds) -> None:
         changes.commit()
         self.changed(loaded)
 
-    def _failed(self, loaded: LoadedPartition, error: KafkaError) -> None:
+    def _unload_after(self, loaded: LoadedPartition, error: KafkaError) -> None:
         if error.code in _UNLOADING:
             self._unload(loaded)
 
@@ -212,7 +212,7 @@ class SharePartitions:
                 loaded.records.release(session.key.member_id)
             except KafkaError as error:
                 log.info("the records of %s in %s were not released: %s", session.key.member_id, loaded.key.text, error.code.name)
-                self._failed(loaded, error)
+                self._unload_after(loaded, error)
             else:
                 self.changed(loaded)
 

@@ -2,31 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from ...protocol.errors import ErrorCode, KafkaError
 from ...protocol.stored.coordinator_records import CoordinatorRecord
 from ..topics.names import SHARE_GROUP_STATE
-from ..topics.partition import Topic
 from ..topics.replication import NO_LEADER
 
 if TYPE_CHECKING:
     from ..cluster.coordinator_log import CoordinatorLog
-    from ..scheduling.timers import Timers
-    from ..settings.values import BrokerConfig
     from ..topics.topics import Topics
 
 
 class ShareStateLog:
     """Implements the protocol `cluster_view.StateLog`."""
 
-    def __init__(self, timers: Timers, config: BrokerConfig, topics: Topics, coordinator_log: CoordinatorLog) -> None:
-        self.timers = timers
-        self.config = config
-        self.topics_by_id: Mapping[bytes, Topic] = topics.by_id
-        self._topics = topics
-        self._coordinator_log = coordinator_log
+    def __init__(self, topics: Topics, coordinator_log: CoordinatorLog) -> None:
+        self._topics, self._coordinator_log = topics, coordinator_log
 
     def append(self, key: str, records: Sequence[CoordinatorRecord]) -> tuple[int, int]:
         """Appends records to the partition that belongs to the key, and returns its index and the offset of the first record.

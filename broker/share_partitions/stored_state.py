@@ -32,11 +32,11 @@ def combine(batches: Iterable[StateBatch], start_offset: int) -> list[StateBatch
     """Returns the state of each offset from `start_offset` on as ranges in ascending order. -1 means that there is no start offset."""
     kept = [batch if batch.first >= start_offset else batch._replace(first=start_offset) for batch in batches if batch.last >= start_offset]
     if all(before.last < after.first for before, after in pairwise(kept)):
-        return _joined(kept)
-    return _resolved(kept)
+        return _join(kept)
+    return _resolve(kept)
 
 
-def _joined(batches: Iterable[StateBatch]) -> list[StateBatch]:
+def _join(batches: Iterable[StateBatch]) -> list[StateBatch]:
     """Joins ranges that do not overlap and are in ascending order."""
     joined: list[StateBatch] = []
     for batch in batches:
@@ -47,7 +47,7 @@ def _joined(batches: Iterable[StateBatch]) -> list[StateBatch]:
     return joined
 
 
-def _resolved(batches: list[StateBatch]) -> list[StateBatch]:
+def _resolve(batches: list[StateBatch]) -> list[StateBatch]:
     """Resolves overlaps from the lowest offset on. Each step replaces the two lowest ranges that overlap by up to three that do not."""
     heapify(batches)
     resolved: list[StateBatch] = []
@@ -58,7 +58,7 @@ def _resolved(batches: list[StateBatch]) -> list[StateBatch]:
             continue
         for part in _parts(low, heappop(batches)):
             heappush(batches, part)
-    return _joined(resolved)
+    return _join(resolved)
 
 
 def _parts(low: StateBatch, high: StateBatch) -> list[StateBatch]:
@@ -83,7 +83,7 @@ def read_batches(batches: Iterable[ShareStateBatch]) -> list[StateBatch]:
 class StoredState:
     """The result of a snapshot and the updates after it.
 
-    Updates are combined with the state when it is needed, at the latest by the next snapshot, because each combination takes as long as
+    Updates are combine_with with the state when it is needed, at the latest by the next snapshot, because each combination takes as long as
     the state has ranges. `newest_leader_epoch` and `newest_state_epoch` are the highest that were ever stored: lower ones are fenced.
     `snapshot_offset` is the position of the last snapshot in the log, and `updates` counts towards the next one.
     """
@@ -102,10 +102,10 @@ class StoredState:
     def batches(self) -> list[StateBatch]:
         """The states of the offsets from the start offset on, without those that are available and were never delivered."""
         if self._uncombined:
-            self._batches, self._uncombined = self.combined(()), []
+            self._batches, self._uncombined = self.combine_with(()), []
         return self._batches
 
-    def combined(self, batches: Iterable[StateBatch], start_offset: int = -1) -> list[StateBatch]:
+    def combine_with(self, batches: Iterable[StateBatch], start_offset: int = -1) -> list[StateBatch]:
         """Returns the states with further ones, from a start offset on that is by default the present one."""
         from_offset = self.start_offset if start_offset == -1 else start_offset
         return combine([*self._batches, *self._uncombined, *batches], from_offset)

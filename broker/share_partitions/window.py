@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from .in_flight import InFlight, Run
+from .in_flight import InFlightBatches, Run
 from .record_state import TERMINAL, Claim, RecordState
 from .stored_state import StateBatch
 
@@ -29,12 +29,12 @@ class Gap:
         self.start = start
 
 
-class Window:
+class OffsetWindow:
     """The offsets and the batches of a share partition. `complete_count` is the number of acknowledged and archived records in it."""
 
     def __init__(self) -> None:
         self.start_offset = self.end_offset = 0
-        self.in_flight = InFlight()
+        self.in_flight = InFlightBatches()
         self.complete_count = 0
         self.find_next = False
         self.gap: Gap | None = None
@@ -120,13 +120,13 @@ class Window:
         """
         if not self._start_is_complete():
             return False
-        completed, count = self._completed()
+        completed, count = self._completed_records()
         if completed is None:
             return False
         in_flight = self.in_flight
         if completed == in_flight.lasts[-1]:
             self.start_offset = self.end_offset = max(self.start_offset, completed + 1)
-            self.in_flight, self.complete_count = InFlight(), 0
+            self.in_flight, self.complete_count = InFlightBatches(), 0
             return True
         index = in_flight.floor(completed)
         if completed == in_flight.lasts[index]:
@@ -146,7 +146,7 @@ class Window:
             return False
         return self.in_flight.claim_at(index, self.start_offset).state in TERMINAL
 
-    def _completed(self) -> tuple[int | None, int]:
+    def _completed_records(self) -> tuple[int | None, int]:
         """Returns the last offset of the complete records at the beginning, and how many of them are not before the start offset."""
         completed, count, gaps = None, 0, self.gaps
         for index, last in enumerate(self.in_flight.lasts):

@@ -11,7 +11,7 @@ from typing import Any
 
 from ...protocol.stored.coordinator_records import RecordType
 from ..groups.classic.group import ClassicGroup
-from ..groups.classic.members import Member, Members
+from ..groups.classic.members import ClassicMember, Members
 from ..groups.classic.messages import Protocol
 from ..groups.classic.requests import ClassicRequests
 from ..groups.consumer.group import ConsumerGroup
@@ -26,13 +26,13 @@ from ..groups.heartbeat_group import Journal
 from ..groups.offset_requests import OffsetRequests
 from ..groups.offsets import CommittedOffset, CommittedOffsets, OffsetIndex, PendingOffset, PendingOffsets
 from ..groups.share.group import ShareGroup
-from ..groups.share.initialization import Initialization, TopicPartitions
+from ..groups.share.initialization import Initialization, TopicInitialization
 from ..groups.share.member import ShareMember
 from ..groups.share.requests import ShareRequests
 from ..groups.share.subscriptions import Subscriptions as ShareSubscriptions
 from ..groups.states import GroupState
 from ..groups.streams.changes import GroupEpoch, TargetEpoch
-from ..groups.streams.configuration import Configuration, ConfiguredSubtopology, NewTopic, Problem
+from ..groups.streams.configuration import Configuration, ConfiguredSubtopology, NewTopic, TopologyProblem
 from ..groups.streams.group import StreamsGroup, Unwritten
 from ..groups.streams.member import Endpoint, StreamsMember
 from ..groups.streams.member import MemberState as StreamsMemberState
@@ -120,7 +120,7 @@ CONSUMER_GROUP = Record(
         "subscriptions": Within(SUBSCRIPTIONS),
         "is_dead": PLAIN,
     },
-    apart=("timers", "settings", "_clock", "_random", "_cluster", "_remove_members"),
+    apart=("timers", "settings", "cluster", "member_timers", "_random", "_remove_members"),
 )
 
 # Classes without state of their own. A resolution that is not complete begins again.
@@ -131,7 +131,7 @@ RESOLUTION = Record(Resolution, {}, apart=("_regex", "_matches", "_work"))
 
 _INDEXES = ordered(kind=frozenset)
 _ASSIGNMENT = mapped(PLAIN, _INDEXES)
-_PARTITIONS = mapped(PLAIN, named(TopicPartitions, indexes=_INDEXES, since_ms=MOMENT))
+_PARTITIONS = mapped(PLAIN, named(TopicInitialization, indexes=_INDEXES, since_ms=MOMENT))
 _TOPICS = ordered(kind=frozenset)
 
 SHARE_MEMBER = Record(
@@ -174,7 +174,7 @@ SHARE_GROUP = Record(
         "is_dead": PLAIN,
         "_is_settled": PLAIN,
     },
-    apart=("settings", "_timers", "_cluster", "_remove_member"),
+    apart=("timers", "settings", "cluster", "_remove_member"),
 )
 
 # Classes without state of their own.
@@ -219,7 +219,7 @@ _CONFIGURATION = named(
     Configuration,
     subtopologies=optional(mapped(PLAIN, _CONFIGURED)),
     missing=listed(_NEW_TOPIC, tuple),
-    problem=optional(named(Problem)),
+    problem=optional(named(TopologyProblem)),
 )
 
 UNWRITTEN = Record(
@@ -263,14 +263,14 @@ CREATION_ERRORS = Record(CreationErrors, {"_errors": mapped(PLAIN, _ERROR)}, apa
 TASK_OWNERS = Record(TaskOwners, {}, apart=("_active", "_standby", "_warmup"))
 
 
-def _new_member() -> Member:
-    member = Member.__new__(Member)
+def _new_member() -> ClassicMember:
+    member = ClassicMember.__new__(ClassicMember)
     member.join_reply = member.sync_reply = None
     return member
 
 
 MEMBER = Record(
-    Member,
+    ClassicMember,
     {
         "assignment": PLAIN,
         "client_host": PLAIN,

@@ -50,7 +50,7 @@ def loaded_config(
     """Returns the configuration of the nodes of a state, with changed settings for each node, of which the user has `given` these.
 
     By default, the user has given all changed settings. A node with other `listeners` advertises these. `as_version` is the release to
-    emulate, None for that of the state. Raises InvalidConfig, without `trust` also for saved settings that `trust.py` restricts.
+    emulate, None for that of the state. Raises InvalidConfig, without `trust` also for saved settings that `check_trusted` refuses.
     """
     saved = nodes_of(state)
     brokers = [_changed(node.properties, settings) for node, settings in zip(saved, changed, strict=True)]

@@ -50,7 +50,7 @@ class Authority:
         self._now = now
         self._key = ec.generate_private_key(ec.SECP256R1())
         self._name = _name("odradek test CA")
-        self._certificate = self._signed(self._name, self._key, is_ca=True)
+        self._certificate = self._sign(self._name, self._key, is_ca=True)
         self.pem = _pem(self._certificate)
         """The certificate of the CA."""
 
@@ -59,7 +59,7 @@ class Authority:
         from cryptography.hazmat.primitives.asymmetric import ec
 
         key = ec.generate_private_key(ec.SECP256R1())
-        certificate = self._signed(_name(common_name), key, addresses=addresses)
+        certificate = self._sign(_name(common_name), key, addresses=addresses)
         return Certificate(_pem(certificate) + self.pem, _key_pem(key))
 
     def java_trust_store(self, password: str) -> bytes:
@@ -68,7 +68,7 @@ class Authority:
 
         return pkcs12.serialize_java_truststore([pkcs12.PKCS12Certificate(self._certificate, b"odradek")], _encryption(password))
 
-    def _signed(
+    def _sign(
         self, subject: x509.Name, key: EllipticCurvePrivateKey, *, addresses: Iterable[str] = (), is_ca: bool = False
     ) -> x509.Certificate:
         from cryptography import x509

@@ -10,7 +10,7 @@ import logging
 import os
 import ssl
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -23,7 +23,6 @@ from ..settings.listeners import TLS_PROTOCOLS, Listener
 from ..settings.properties import InvalidConfig
 from ..settings.types import Value
 from ..settings.values import BrokerConfig, ListenerSettings
-from .cipher_suites import is_of_tls_1_3, openssl_list
 from .generated import GeneratedTls
 from .handshakes import ListenerContext
 from .stores import key_store_of, trusted_certificates_of
@@ -34,6 +33,7 @@ VERSIONS = {
     "TLSv1.2": ssl.TLSVersion.TLSv1_2,
     "TLSv1.3": ssl.TLSVersion.TLSv1_3,
 }
+TLS_1_3_PREFIXES = ("TLS_AES_", "TLS_CHACHA20_")
 CLIENT_AUTH = {"none": ssl.CERT_NONE, "requested": ssl.CERT_OPTIONAL, "required": ssl.CERT_REQUIRED}
 FILES = ("ssl.keystore.location", "ssl.truststore.location")
 
@@ -120,6 +120,8 @@ def _context(settings: ListenerSettings, listener: Listener) -> ssl.SSLContext:
     if not enabled:
         raise InvalidConfig("ssl.enabled.protocols and ssl.cipher.suites leave no version of TLS")
     ordered = [name for name in VERSIONS if name in enabled]
+    # OpenSSL takes a lowest and a highest version. The names in their order, written one behind the other, contain those that are enabled
+    # as one piece only if no version between them is left out.
     if "".join(ordered) not in "".join(VERSIONS):
         raise InvalidConfig(f"ssl.enabled.protocols contains {ordered[0]} and {ordered[-1]}, but not all versions between them; add them")
     context.minimum_version, context.maximum_version = VERSIONS[ordered[0]], VERSIONS[ordered[-1]]
@@ -129,6 +131,31 @@ def _context(settings: ListenerSettings, listener: Listener) -> ssl.SSLContext:
         except ssl.SSLError:
             raise InvalidConfig(f"ssl.cipher.suites {','.join(suites)}: OpenSSL knows none of these suites") from None
     return context
+
+
+def is_of_tls_1_3(name: str) -> bool:
+    """Returns whether a suite belongs to TLS 1.3, which shares no suite with earlier versions."""
+    return name.startswith(TLS_1_3_PREFIXES)
+
+
+def openssl_name(name: str) -> str:
+    """Returns OpenSSL's name for a suite of TLS 1.2 or earlier. A name that is not Java's is returned as it is.
+
+    TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256     ECDHE-RSA-AES128-GCM-SHA256
+    TLS_RSA_WITH_AES_256_CBC_SHA              AES256-SHA
+    """
+    exchange, separator, cipher = name.removeprefix("TLS_").partition("_WITH_")
+    if not separator:
+        return name
+    words = [word for word in cipher.replace("AES_", "AES").replace("3DES_EDE_CBC", "DES-CBC3").split("_") if word != "CBC"]
+    if words[-2:] == ["POLY1305", "SHA256"]:
+        words.pop()  # OpenSSL leaves out the hash of the only suite of its kind
+    return "-".join([*(exchange.split("_") if exchange != "RSA" else []), *words])
+
+
+def openssl_list(names: Iterable[str]) -> str:
+    """Returns OpenSSL's cipher list for the suites of TLS 1.2 and earlier, "" if there is none."""
+    return ":".join(openssl_name(name) for name in names if not is_of_tls_1_3(name))
 
 
 def _load(context: ssl.SSLContext, store: KeyStore, settings: ListenerSettings) -> None:

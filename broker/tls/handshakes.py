@@ -69,7 +69,7 @@ class AlertingObject(ssl.SSLObject):
         except ssl.SSLError as failure:
             self._failure = failure
             listener = cast(ListenerContext, self.context).listener
-            reason = explained(failure, listener)
+            reason = cause_of(failure, listener)
             network_log.info("[KafkaServer id=%d] TLS handshake on listener %s failed: %s", listener.node_id, listener.name, reason)
             if (told := on_failure.get()) is not None:
                 told(reason)
@@ -78,7 +78,7 @@ class AlertingObject(ssl.SSLObject):
             raise ssl.SSLWantReadError() from None
 
 
-def explained(failure: ssl.SSLError, listener: Listener) -> str:
+def cause_of(failure: ssl.SSLError, listener: Listener) -> str:
     """Returns the cause of a failed handshake, with OpenSSL's reason. The usual cause is a client with another security.protocol."""
     reason = failure.reason or str(failure)
     if reason in NOT_TLS:

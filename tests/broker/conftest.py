@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from odradek.broker.network.event_loop import new_event_loop
+from odradek.broker.network.driver import new_event_loop
 
 from .network.client import LOOPS
 

@@ -18,7 +18,8 @@ from odradek.broker.connections.connection import Connection
 from odradek.broker.handlers import HANDLERS
 from odradek.broker.network.acceptor import Acceptor
 from odradek.broker.network.client_protocol import ClientProtocol
-from odradek.broker.network.server import Server
+from odradek.broker.network.listeners import Listeners
+from odradek.broker.network.server import Server, ServerOptions
 from odradek.broker.process.serving import run
 from odradek.broker.scheduling.waiting import NEXT_TURN, Wait
 from odradek.broker.settings.cluster_config import TopicSpec, cluster_of
@@ -118,7 +119,7 @@ def install(mode: str) -> None:
     if mode == "raise":
         after(ClientProtocol, "_write", fail_flush)
         after(Connection, "lost", fail_lost)
-        after(Server, "opened", fail_later_ones("connection_made"))
+        after(Listeners, "opened", fail_later_ones("connection_made"))
         fail_accept = fail_later_ones("accept")
         original = Acceptor._open
 
@@ -140,4 +141,4 @@ def begin(server: Server, control: str | None) -> None:
 if __name__ == "__main__":
     logs.configure("text")
     install(sys.argv[1])
-    run(cluster_of([SETTINGS], nodes=1), topics=[TopicSpec("t", 1)], on_ready=begin)
+    run(ServerOptions(cluster_of([SETTINGS], nodes=1), [TopicSpec("t", 1)]), on_ready=begin)

@@ -82,7 +82,7 @@ class World:
         self.timers = Timers(START_MS)
         self.turns = Turns[Parked](self.timers, lambda: self.seconds)
         properties = security.settings(listeners | dict(settings or {}), settings or {})
-        config = security.applied_to(cluster_of([properties], nodes=nodes, as_version=as_version))
+        config = security.apply_to(cluster_of([properties], nodes=nodes, as_version=as_version))
         self.config = replace(config, max_memory_bytes=max_memory_bytes, record=record)
         self.cluster = ClusterState(self.config, self.turns, Random(1))
         self.seconds = 0.0
@@ -135,6 +135,10 @@ class World:
         return self.client(self.cluster.topics[topic].partitions[partition].leader)
 
 
+class NotRead(AssertionError):
+    """A client sends more than the broker reads while earlier requests wait."""
+
+
 class Client:
     """A connection. `sent` contains all bytes that the broker has written and the test has not read."""
 
@@ -169,12 +173,13 @@ class Client:
         self.feed(b"".join(encode_request(api, version, len(self._asked), client_id, request)))
 
     def feed(self, data: bytes) -> None:
-        """Sends bytes in pieces of at most the connection's buffer."""
+        """Sends bytes in pieces of at most the connection's buffer. Raises NotRead if the broker does not read all of them."""
         rest = memoryview(data)
         while rest and self.closed is None:
             room = self.connection.buffer()
             n = min(len(room), len(rest))
-            assert n, "the connection is not read from while requests are held back"
+            if not n:
+                raise NotRead("the connection is not read from while requests are held back")
             room[:n] = rest[:n]
             rest = rest[n:]
             self.connection.received(n)

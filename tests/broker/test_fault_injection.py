@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from odradek.broker.network.event_loop import uvloop
+from odradek.broker.network.driver import uvloop
 from odradek.protocol.frame import encode_request
 from odradek.protocol.messages.api_versions import API_VERSIONS, ApiVersionsRequest
 from odradek.protocol.messages.fetch import FETCH

@@ -19,7 +19,7 @@ from kafka.net.sasl.oauth import AbstractTokenProvider
 
 from odradek.broker import Cluster
 from odradek.broker.embedding.client_config import CLIENTS, Access
-from odradek.broker.security.oauthbearer_settings import LOGIN_MODULE
+from odradek.broker.security.oauthbearer import LOGIN_MODULE
 from odradek.broker.settings.cluster_config import cluster_of
 from odradek.broker.settings.listeners import SASL_PROTOCOLS, TLS_PROTOCOLS
 from odradek.broker.settings.types import STANDARD_AUTHORIZER

@@ -176,9 +176,7 @@ def test_unreachable_address_is_explained() -> None:
 
 def bound_port(cluster: Cluster) -> int:
     """Returns the port on which a node listens, which no client learns if it advertises another one."""
-    running = cluster._cluster._running
-    assert running is not None
-    return running.config.nodes[0].listeners[0].port
+    return cluster._server.config.nodes[0].listeners[0].port
 
 
 def test_reconnect_loop_without_credentials_is_explained() -> None:

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 from odradek.broker.snapshots.cluster import State, write_cluster
 from odradek.protocol.messages.consumer_group_heartbeat import CONSUMER_GROUP_HEARTBEAT
 from odradek.protocol.messages.list_transactions import LIST_TRANSACTIONS
-from tests.broker.harness import Client, World
+from tests.broker.harness import Client, NotRead, World
 from tests.state import changes, everything
 
 from .answers import DecodedAnswer, Ledger, Request, WrongAnswer
@@ -205,8 +205,11 @@ class Player:
             tracemalloc.reset_peak()
             before, _ = tracemalloc.get_traced_memory()
         started = time.thread_time()
-        for piece in pieces:
-            client.feed(piece)
+        try:
+            for piece in pieces:
+                client.feed(piece)
+        except NotRead:
+            client.connection.lost("the client does not wait until the broker reads again")
         took_ms = (time.thread_time() - started) * 1000
         if self._memory:
             self._check_memory(step, requests, before)

@@ -137,8 +137,9 @@ def test_fetch_read_committed_returns_aborted_transactions(cluster: Cluster) -> 
 
 def test_fetch_prefers_its_rack_and_falls_back_to_leader() -> None:
     cluster = Cluster(nodes=2, topics={"t": 1}, settings=BROKER_SETTINGS | {"replica.selector.class": RACK_AWARE}, seed=3)
-    config = cluster._cluster._config
-    cluster._cluster._config = replace(config, nodes=tuple(replace(node, rack=f"rack{node.node_id}") for node in config.nodes))
+    options = cluster._embedded.options
+    nodes = tuple(replace(node, rack=f"rack{node.node_id}") for node in options.config.nodes)
+    cluster._embedded.options = replace(options, config=replace(options.config, nodes=nodes))
     partition = TopicPartition("t", 0)
     with cluster, closing(KafkaClient(config_of(cluster))) as client:
         rows = produce(cluster, "t", bodies(100), **{"batch.num.messages": 10})

@@ -1,4 +1,5 @@
-"""Which requests the control listener serves: those with the token, from programs of this machine or from its own pages.
+"""The address and the token of a control listener, and which requests it serves: those with the token, from programs of this machine or
+from its own pages.
 
 A browser sends requests of any web page to 127.0.0.1, and headers tell them apart. `Origin` is that of the page, which must be the listener
 itself; where browsers omit it, they send `Sec-Fetch-Site`. `Host` is the name that the browser has resolved: a page can make a name of its
@@ -13,14 +14,43 @@ import re
 from collections.abc import Mapping
 from http import HTTPStatus
 from ipaddress import ip_address
+from typing import NamedTuple
 
-from ...settings.endpoints import WILDCARDS
-from .problems import Problem
+from ...settings.endpoints import WILDCARDS, bracketed, is_loopback
+from ...settings.properties import InvalidConfig
+from .responses import Problem
 
 _HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^\s:/\[\]@]+)(?::[0-9]{1,5})?")
 
 
-class Access:
+class ControlAddress(NamedTuple):
+    """An address to listen on, and the token that clients need."""
+
+    host: str
+    port: int
+    token: str | None
+
+    @classmethod
+    def parse(cls, text: str, token: str | None) -> ControlAddress:
+        """Returns the address for `host:port`. Raises InvalidConfig, also for an address that others can reach without a token."""
+        match = re.fullmatch(r"(\[[0-9A-Fa-f:.]+\]|[^\s:/\[\]]+):([0-9]{1,5})", text)
+        if match is None or int(match[2]) > 65535:
+            raise InvalidConfig(f"invalid address {text!r} for control: use HOST:PORT, such as 127.0.0.1:9099")
+        if token is not None and not re.fullmatch(r"[\x21-\x7e]+", token):
+            raise InvalidConfig("invalid token for control: use printable ASCII characters without spaces")
+        host = match[1].strip("[]")
+        if token is None and not is_loopback(host):
+            raise InvalidConfig(
+                f"control cannot listen on {host} without a token: set a token, or, outside a container, listen on 127.0.0.1"
+            )
+        return cls(host, int(match[2]), token)
+
+    def bound_to(self, port: int) -> str:
+        """Returns the address as `host:port`, with the port to which it is bound."""
+        return f"{bracketed(self.host)}:{port}"
+
+
+class AccessRules:
     """The checks of one listener, which is bound to `host`. Without a token, every program of this machine has access."""
 
     def __init__(self, host: str, token: str | None) -> None:

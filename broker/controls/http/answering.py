@@ -18,9 +18,8 @@ from ..declaration import Control
 from ..in_turns import in_turns
 from ..interface.results import json_pieces
 from ..interface.signatures import result_of
-from .problems import Problem, problem_of
 from .requests import Request
-from .responses import Response, Streaming, response_of
+from .responses import Problem, Response, Streaming, problem_of, response_of
 from .routes import JSON, Report, Resource, Resources, Stream, arguments_of, route
 
 log = logging.getLogger("odradek.control")
@@ -36,10 +35,10 @@ async def answer(request: Request, controls: ClusterControls, resources: Resourc
             return Response(HTTPStatus.OK, found.content_type, await asyncio.to_thread(found.render), found.headers)
         if isinstance(found, Report):
             status, content_type, pieces = found.render(request)
-            return Response(status, content_type, await _joined(pieces))
+            return Response(status, content_type, await _join(pieces))
         if isinstance(found, Stream):
             return Streaming(found.content_type, found.open(request, controls))
-        return await _carried_out(found, request, controls)
+        return await _carry_out(found, request, controls)
     except Problem as problem:
         return response_of(problem)
     except ControlError as error:
@@ -49,17 +48,17 @@ async def answer(request: Request, controls: ClusterControls, resources: Resourc
         return response_of(Problem(HTTPStatus.INTERNAL_SERVER_ERROR, "an internal error, which the log of the cluster describes"))
 
 
-async def _carried_out(control: Control, request: Request, controls: ClusterControls) -> Response:
+async def _carry_out(control: Control, request: Request, controls: ClusterControls) -> Response:
     large = len(request.body) > LARGE_BODY_BYTES
     arguments = await asyncio.to_thread(arguments_of, control, request) if large else arguments_of(control, request)
     owner = getattr(controls, control.owner) if control.owner else controls
     result = await control.method(owner, **arguments)
     if result is None and result_of(control) is type(None):
         return Response(HTTPStatus.NO_CONTENT)
-    return Response(HTTPStatus.OK, JSON, await _joined(chain(json_pieces(result), ["\n"])))
+    return Response(HTTPStatus.OK, JSON, await _join(chain(json_pieces(result), ["\n"])))
 
 
-async def _joined(pieces: Iterable[str]) -> bytearray:
+async def _join(pieces: Iterable[str]) -> bytearray:
     """Returns the pieces as one text in UTF-8. Other work gets turns in between."""
     joined = bytearray()
 

@@ -14,9 +14,8 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING, cast
 
 from .answering import answer
-from .problems import Problem
 from .requests import MAX_HEAD_BYTES, Request, RequestParser
-from .responses import CONTINUE, Response, Streaming, encoded, encoded_head, response_of
+from .responses import CONTINUE, Problem, Response, Streaming, encode, encode_head, response_of
 from .routes import may_be_cancelled, resource_of
 
 if TYPE_CHECKING:
@@ -163,7 +162,7 @@ class ControlConnection(asyncio.Protocol):
 
     async def _stream(self, request: Request, response: Streaming) -> None:
         """Writes a response without end, as fast as the client reads. The connection ends if it does not read for REQUEST_S."""
-        self._transport.write(encoded_head(response))
+        self._transport.write(encode_head(response))
         try:
             async with aclosing(response.pieces) as pieces:
                 async for piece in pieces:
@@ -171,7 +170,7 @@ class ControlConnection(asyncio.Protocol):
                         break
                     self._transport.write(piece)
                     if not self._writable:
-                        await self._drained()
+                        await self._wait_for_room()
         except Exception:
             log.exception("an internal error in %s", request)
         finally:
@@ -179,7 +178,7 @@ class ControlConnection(asyncio.Protocol):
             self._ending = True
             self._transport.close()
 
-    async def _drained(self) -> None:
+    async def _wait_for_room(self) -> None:
         """Returns when the transport's buffer has room again."""
         self._wait_for_request()
         self._room = self._loop.create_future()
@@ -194,7 +193,7 @@ class ControlConnection(asyncio.Protocol):
             return
         self._listener.note_use(self)
         keep_alive = request.keep_alive and not self._ending
-        self._transport.write(encoded(response, keep_alive=keep_alive, with_body=request.method != "HEAD"))
+        self._transport.write(encode(response, keep_alive=keep_alive, with_body=request.method != "HEAD"))
         self._wait_for_request()
         if keep_alive:
             self._proceed()
@@ -206,7 +205,7 @@ class ControlConnection(asyncio.Protocol):
         """Answers a request that cannot be read, and ends the connection."""
         self._ending = True
         self._parser.discard()
-        self._transport.write(encoded(response_of(problem), keep_alive=False))
+        self._transport.write(encode(response_of(problem), keep_alive=False))
         self._transport.write_eof()
         self._cancel_timer()
         self._timer = self._loop.call_later(LINGER_S, self._transport.abort)

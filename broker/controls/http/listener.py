@@ -10,11 +10,10 @@ from functools import cache, cached_property
 from typing import TYPE_CHECKING
 
 from ...network.acceptor import bind
+from ...network.server import Server
 from ...settings.listeners import Listener
 from ..cluster_controls import ClusterControls
-from .access import Access
-from .address import ControlAddress
-from .changes import CHANGES_PATH, changes
+from .access import AccessRules, ControlAddress
 from .connection import ControlConnection
 from .openapi import OPENAPI_PATH, document
 from .page_files import page_resources
@@ -30,7 +29,12 @@ if TYPE_CHECKING:
 MAX_CONNECTIONS = 256
 MAX_BODIES_BYTES = 64 * 1024 * 1024
 """The most bytes of bodies that all connections hold together."""
-STREAM_PATH, EVENT_STREAM = "/wire/stream", "text/event-stream"
+STREAM_PATH, CHANGES_PATH, EVENT_STREAM = "/wire/stream", "/changes/stream", "text/event-stream"
+CHANGE = b"event: change\ndata: {}\n\n"
+KEEP_ALIVE = b":\n\n"
+PAUSE_S = 0.25
+"""Changes within this time are one event, because a busy cluster changes thousands of times in a second."""
+KEEP_ALIVE_S = 15.0
 
 
 class ControlListener:
@@ -38,7 +42,7 @@ class ControlListener:
 
     def __init__(self, controls: ClusterControls, configured: ControlAddress) -> None:
         self.controls = controls
-        self.access = Access(configured.host, configured.token)
+        self.access = AccessRules(configured.host, configured.token)
         self.resources: dict[str, Resource | Report | Stream] = {
             OPENAPI_PATH: Resource(JSON, cache(lambda: json.dumps(document(configured.token is not None)).encode())),
             STREAM_PATH: Stream(EVENT_STREAM, self._wire_stream),
@@ -56,7 +60,7 @@ class ControlListener:
         host, port, _ = self._configured
         bound = bind(Listener(0, "CONTROL", host, port, host, port))
         self._server = await asyncio.get_running_loop().create_server(lambda: ControlConnection(self), sock=bound)
-        self.address = self._configured.bound(bound.getsockname()[1])
+        self.address = self._configured.bound_to(bound.getsockname()[1])
 
     async def stop(self) -> None:
         """Closes the socket and the connections, and cancels the controls that run."""
@@ -111,6 +115,40 @@ class ControlListener:
 
     @cached_property
     def _wire_streams(self) -> WireStreams:
-        from .stream import WireStreams  # imported when it is first needed, with the modules that show the wire
+        from .stream import WireStreams
 
         return WireStreams()
+
+
+async def changes(request: Request, controls: ClusterControls) -> AsyncGenerator[bytes, None]:
+    """Yields an event at once, and then whenever the cluster may have changed, so that the page reads its view again.
+
+    There are at most four events in a second. An event says only that there was a turn of the event loop in which something could change.
+    While there is none, comments are sent, because the end of a connection is noticed only by writing to it.
+    """
+    while True:
+        changed = controls._server.driver.next_change()
+        yield CHANGE
+        await asyncio.sleep(PAUSE_S)
+        while not changed.done():
+            await asyncio.wait([changed], timeout=KEEP_ALIVE_S)
+            if not changed.done():
+                yield KEEP_ALIVE
+
+
+class ServedControls(ClusterControls):
+    """The controls of a server."""
+
+    def __init__(self, server: Server) -> None:
+        self._served = server
+
+    @property
+    def _server(self) -> Server:
+        return self._served
+
+
+async def serve_controls(server: Server, address: ControlAddress) -> ControlListener:
+    """Returns a control listener that accepts connections. Raises OSError if the address is in use."""
+    listener = ControlListener(ServedControls(server), address)
+    await listener.start()
+    return listener

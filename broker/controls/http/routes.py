@@ -17,9 +17,8 @@ from ..cluster_controls import ClusterControls
 from ..declaration import CONTROLS, Control
 from ..interface.shapes import parsed, shown
 from ..interface.signatures import bound, bound_texts
-from .problems import Problem
 from .requests import MAX_SHOWN_CHARACTERS, Request
-from .responses import NO_HEADERS
+from .responses import NO_HEADERS, Problem
 
 JSON = "application/json"
 MAX_PARAMETERS = 1000

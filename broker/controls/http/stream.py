@@ -16,7 +16,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+from contextlib import asynccontextmanager
 from functools import partial
 from http import HTTPStatus
 from typing import NamedTuple
@@ -25,6 +26,7 @@ from weakref import WeakValueDictionary
 
 from ...control_errors import InvalidControl, unknown
 from ...network.server import Server
+from ...scheduling.turns import TURN_S
 from ...wire.exchange import Entry, Exchange
 from ...wire.feed import Feed
 from ...wire.filters import parsed
@@ -33,9 +35,8 @@ from ...wire.record import Record
 from ...wire.sampled_feed import SampledFeed
 from ...wire.shared_texts import SharedTexts
 from ..recorded import record_of
-from .budget import Budget
-from .problems import Problem
 from .requests import Request
+from .responses import Problem
 
 POLL_S = 0.05
 """The time between two looks at the record. The broker does not tell the stream of new entries, so that they cost it no time."""
@@ -84,11 +85,33 @@ def _truth(name: str, given: dict[str, str]) -> bool:
     return text == "true"
 
 
+class TimeBudget:
+    """The time that all readers may take from the event loop together: they work one after the other, at most half of the time."""
+
+    def __init__(self) -> None:
+        self._lock = asyncio.Lock()
+        self._worked_s = 0.0
+
+    @asynccontextmanager
+    async def turn(self) -> AsyncIterator[float]:
+        """Waits for the turn of the caller, whose body must not wait. The value is the time of the loop at which it should end."""
+        loop = asyncio.get_running_loop()
+        async with self._lock:
+            began_s = loop.time()
+            try:
+                yield began_s + TURN_S
+            finally:
+                self._worked_s += loop.time() - began_s
+            pause_s = self._worked_s if self._worked_s >= TURN_S else 0.0
+            self._worked_s -= pause_s
+            await asyncio.sleep(pause_s)
+
+
 class WireStreams:
     """The streams of a control listener. They share one budget, and those with the same options share the texts of entries."""
 
     def __init__(self) -> None:
-        self._budget = Budget()
+        self._budget = TimeBudget()
         self._texts: WeakValueDictionary[tuple[Record, str, bool, bool], SharedTexts] = WeakValueDictionary()
 
     def open(self, request: Request, server: Server) -> AsyncGenerator[bytes, None]:
@@ -107,7 +130,7 @@ class WireStreams:
         return texts
 
 
-async def _events(feed: Feed[bytes], budget: Budget) -> AsyncGenerator[bytes, None]:
+async def _events(feed: Feed[bytes], budget: TimeBudget) -> AsyncGenerator[bytes, None]:
     loop = asyncio.get_running_loop()
     yield b"retry: 1000\n\n"
     quiet_since_s = loop.time()
@@ -121,7 +144,7 @@ async def _events(feed: Feed[bytes], budget: Budget) -> AsyncGenerator[bytes, No
         await asyncio.sleep(POLL_S)
 
 
-async def _pieces(feed: Feed[bytes], budget: Budget) -> AsyncGenerator[bytes, None]:
+async def _pieces(feed: Feed[bytes], budget: TimeBudget) -> AsyncGenerator[bytes, None]:
     """Yields the events for the entries that are complete by now. Other work gets turns in between."""
     if missed := feed.missed():
         yield _event("missed", json.dumps({"missed": missed}))

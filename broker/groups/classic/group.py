@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from ....protocol.errors import ErrorCode
 from ...scheduling.waiting import Reply
 from ..states import GroupState
-from .members import Member, Members, subscriptions
+from .members import ClassicMember, Members, member_id_prefix, subscriptions
 from .messages import CONSUMER_PROTOCOL_TYPE, Join, JoinResult, Leave, Sync, SyncResult
 from .rebalance import NEW_MEMBER_JOIN_TIMEOUT_MS, RebalancingGroup
 
@@ -66,7 +66,7 @@ class ClassicGroup(RebalancingGroup):
 
     def _join_new(self, join: Join, reply: Reply[JoinResult]) -> None:
         instance_id = join.group_instance_id
-        new_id = f"{join.member_id_prefix}-{uuid.UUID(int=self._random.getrandbits(128), version=4)}"
+        new_id = f"{member_id_prefix(join)}-{uuid.UUID(int=self._random.getrandbits(128), version=4)}"
         if instance_id is not None and (old_id := self.members.static_id(instance_id)):
             self._replace_static(self.members[old_id], new_id, join, reply)
         elif instance_id is None and join.requires_known_member_id:
@@ -80,14 +80,14 @@ class ClassicGroup(RebalancingGroup):
         self._arrived_in_delay = self._initial_rebalance
         if not self.members:
             self.protocol_type = join.protocol_type
-        self.members.add(Member(member_id, join, reply))
+        self.members.add(ClassicMember(member_id, join, reply))
         self.leader = self.leader or member_id
         self.pending.discard(member_id)
         self._set_session_timer(member_id, NEW_MEMBER_JOIN_TIMEOUT_MS)
         self._announce(f"Group {self.group_id}: member {member_id} joins")
         self._start_or_continue_rebalance(f"member {member_id} joins, client reason: {join.reason}")
 
-    def _rejoin(self, member: Member, join: Join, reply: Reply[JoinResult]) -> None:
+    def _rejoin(self, member: ClassicMember, join: Join, reply: Reply[JoinResult]) -> None:
         is_stable_follower = self.state is GroupState.STABLE and member.member_id != self.leader
         if member.protocols == join.protocols and (is_stable_follower or self.state is GroupState.COMPLETING_REBALANCE):
             # The member repeats its JoinGroup because it has not received the answer. A leader joins a stable group again in order to
@@ -99,7 +99,7 @@ class ClassicGroup(RebalancingGroup):
 
     # JoinGroup of a static member that has lost its member id, for example by a restart (KIP-345)
 
-    def _replace_static(self, member: Member, new_id: str, join: Join, reply: Reply[JoinResult]) -> None:
+    def _replace_static(self, member: ClassicMember, new_id: str, join: Join, reply: Reply[JoinResult]) -> None:
         """Gives the member a new id and fences the old one. Its assignment stays, so a stable group need not rebalance."""
         old_id, old_leader = member.member_id, self.leader
         self.members.answer_join(member, JoinResult(ErrorCode.FENCED_INSTANCE_ID, old_id))
@@ -119,7 +119,7 @@ class ClassicGroup(RebalancingGroup):
             # prevent that is to return the old member id as the leader.
             self.members.answer_join(member, self._join_result(member)._replace(leader=old_leader or "", members=()))
 
-    def _rename(self, member: Member, new_id: str) -> None:
+    def _rename(self, member: ClassicMember, new_id: str) -> None:
         old_id, member.is_new = member.member_id, False
         self.members.rename(member, new_id)
         self._timers.cancel(("session", self.group_id, old_id))
@@ -230,7 +230,7 @@ class ClassicGroup(RebalancingGroup):
             self._timers.cancel((kind, self.group_id))
         self.state = GroupState.DEAD
 
-    def restore(self, generation_id: int, members: Iterable[Member]) -> None:
+    def restore(self, generation_id: int, members: Iterable[ClassicMember]) -> None:
         """Takes over the members of a consumer group, in the state STABLE."""
         self.generation_id, self.members = generation_id, Members(members)
         self.protocol_type = CONSUMER_PROTOCOL_TYPE

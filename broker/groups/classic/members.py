@@ -10,12 +10,15 @@ import struct
 from collections import Counter
 from collections.abc import Collection, ItemsView, Iterable, Iterator, Mapping, ValuesView
 
+from ....protocol.codec import MAX_STRING_BYTES
 from ...kafka_quirks.java_hash import hash_map_order
 from ...scheduling.waiting import Reply
 from .messages import CONSUMER_PROTOCOL_TYPE, Join, JoinResult, SyncResult
 
+UUID_LENGTH = 36
 
-class Member:
+
+class ClassicMember:
     """The contents of a member's last `Join`, its assignment, and the replies that it waits for."""
 
     __slots__ = (
@@ -78,16 +81,26 @@ class Member:
         return True
 
 
-class Members(Mapping[str, Member]):
+def member_id_prefix(join: Join) -> str:
+    """Returns the first part of a generated member id, which continues with "-" and a UUID."""
+    return join.client_id if join.group_instance_id is None else join.group_instance_id
+
+
+def fits_generated_id(join: Join) -> bool:
+    """Returns False if a member id must be generated that is too long for a string in the response."""
+    return bool(join.member_id) or len(member_id_prefix(join).encode()) <= MAX_STRING_BYTES - len("-") - UUID_LENGTH
+
+
+class Members(Mapping[str, ClassicMember]):
     """Members by member id, in the order in which they joined.
 
     Only the methods of this class may change the protocols and the waiting JoinGroup of a member, because they update the counts.
     """
 
-    def __init__(self, members: Iterable[Member] = ()) -> None:
+    def __init__(self, members: Iterable[ClassicMember] = ()) -> None:
         self.joined = 0
         """The number of members whose JoinGroup waits."""
-        self._members: dict[str, Member] = {}
+        self._members: dict[str, ClassicMember] = {}
         self._static_ids: dict[str, str] = {}
         """Instance id -> member id."""
         self._supporters: dict[str, int] = {}
@@ -95,7 +108,7 @@ class Members(Mapping[str, Member]):
         for member in members:
             self.add(member)
 
-    def __getitem__(self, member_id: str) -> Member:
+    def __getitem__(self, member_id: str) -> ClassicMember:
         return self._members[member_id]
 
     def __iter__(self) -> Iterator[str]:
@@ -106,33 +119,33 @@ class Members(Mapping[str, Member]):
 
     # The views of Mapping would look up each member by its id again.
 
-    def values(self) -> ValuesView[Member]:
+    def values(self) -> ValuesView[ClassicMember]:
         return self._members.values()
 
-    def items(self) -> ItemsView[str, Member]:
+    def items(self) -> ItemsView[str, ClassicMember]:
         return self._members.items()
 
-    def add(self, member: Member) -> None:
+    def add(self, member: ClassicMember) -> None:
         self._members[member.member_id] = member
         if member.group_instance_id is not None:
             self._static_ids[member.group_instance_id] = member.member_id
         self._support(member, 1)
         self.joined += member.join_reply is not None
 
-    def remove(self, member: Member) -> None:
+    def remove(self, member: ClassicMember) -> None:
         del self._members[member.member_id]
         if member.group_instance_id is not None:
             del self._static_ids[member.group_instance_id]
         self._support(member, -1)
         self.joined -= member.join_reply is not None
 
-    def rename(self, member: Member, member_id: str) -> None:
+    def rename(self, member: ClassicMember, member_id: str) -> None:
         """Gives a member another id. The member becomes the last in the order of members."""
         self.remove(member)
         member.member_id = member_id
         self.add(member)
 
-    def rejoin(self, member: Member, join: Join, reply: Reply[JoinResult]) -> None:
+    def rejoin(self, member: ClassicMember, join: Join, reply: Reply[JoinResult]) -> None:
         """Updates a member that has sent another JoinGroup.
 
         As in Kafka, an older JoinGroup that still waits is never answered, because the client has abandoned that request.
@@ -142,12 +155,12 @@ class Members(Mapping[str, Member]):
         member.update(join, reply)
         self._support(member, 1)
 
-    def _support(self, member: Member, change: int) -> None:
+    def _support(self, member: ClassicMember, change: int) -> None:
         supporters = self._supporters
         for name in member.protocol_names:
             supporters[name] = supporters.get(name, 0) + change
 
-    def answer_join(self, member: Member, result: JoinResult) -> None:
+    def answer_join(self, member: ClassicMember, result: JoinResult) -> None:
         """Answers the JoinGroup of a member, if one waits."""
         if member.join_reply is not None:
             member.join_reply.set(result)
@@ -201,7 +214,7 @@ def subscribed_topics(subscription: bytes) -> list[str]:
     return topics
 
 
-def subscriptions(protocol_type: str | None, protocol_name: str | None, members: Collection[Member]) -> frozenset[str] | None:
+def subscriptions(protocol_type: str | None, protocol_name: str | None, members: Collection[ClassicMember]) -> frozenset[str] | None:
     """Returns the topics that any member subscribes to.
 
     Returns None if the members are not consumers (Kafka Connect workers, for example) or if any metadata is malformed.

@@ -9,11 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from ....protocol.codec import MAX_STRING_BYTES
 from ....protocol.errors import ErrorCode
 
 CONSUMER_PROTOCOL_TYPE = "consumer"
-UUID_LENGTH = 36
 
 
 class Protocol(NamedTuple):
@@ -39,16 +37,6 @@ class Join(NamedTuple):
     """Whether a new dynamic member first gets MEMBER_ID_REQUIRED with its id, and joins with that id (v4 and later, KIP-394)."""
     supports_skip_assignment: bool = False
     """Whether the leader understands `skip_assignment` in the result (v9 and later, KIP-814)."""
-
-    @property
-    def member_id_prefix(self) -> str:
-        """The first part of a generated member id."""
-        return self.client_id if self.group_instance_id is None else self.group_instance_id
-
-    @property
-    def fits_generated_id(self) -> bool:
-        """False if a member id must be generated (the prefix, "-" and a UUID) that is too long for a string in the response."""
-        return bool(self.member_id) or len(self.member_id_prefix.encode()) <= MAX_STRING_BYTES - len("-") - UUID_LENGTH
 
 
 class Sync(NamedTuple):

@@ -13,12 +13,12 @@ their part of it in response to SyncGroup::
                                                    ▼                          │
                                                 STABLE ───────────────────────┘
 
-* PREPARING_REBALANCE begins in `rebalance`. JoinGroup requests wait (`Member.join_reply`) until all known members have joined
+* PREPARING_REBALANCE begins in `rebalance`. JoinGroup requests wait (`join_reply`) until all known members have joined
   (`_complete_if_all_joined`) or the timer ("rebalance", group) fires after the longest rebalance timeout of the members. Then dynamic
   members that have not joined are removed. Static members stay until their session ends (KIP-345).
   The first rebalance of an empty group waits at least group.initial.rebalance.delay.ms for more members. The wait is repeated if members
   joined meanwhile, but in total it does not exceed the rebalance timeout (`_await_more_members`, Kafka's DelayedRebalance).
-* COMPLETING_REBALANCE begins in `_start_generation`, which answers all JoinGroup requests. SyncGroup requests wait (`Member.sync_reply`)
+* COMPLETING_REBALANCE begins in `_start_generation`, which answers all JoinGroup requests. SyncGroup requests wait (`sync_reply`)
   until the leader's request provides the assignment (`_assign`). Members that have not sent SyncGroup when the timer ("sync", group) fires
   are removed, also when the group is already STABLE.
 * The timer ("session", group, member) removes a member that sends no requests. It does nothing while a request of the member waits, because
@@ -42,7 +42,7 @@ from ...scheduling.timers import Timers
 from .. import log
 from ..settings import GroupSettings
 from ..states import GroupState
-from .members import Member, Members, subscriptions
+from .members import ClassicMember, Members, subscriptions
 from .messages import CONSUMER_PROTOCOL_TYPE, JoinedMember, JoinResult, SyncResult
 
 NEW_MEMBER_JOIN_TIMEOUT_MS = 300_000
@@ -203,7 +203,7 @@ class RebalancingGroup:
             self._renew_session(member)
             self.members.answer_join(member, self._join_result(member))
 
-    def _join_result(self, member: Member) -> JoinResult:
+    def _join_result(self, member: ClassicMember) -> JoinResult:
         members: tuple[JoinedMember, ...] = ()
         if member.member_id == self.leader:
             members = tuple(
@@ -236,7 +236,7 @@ class RebalancingGroup:
                 self._renew_session(member)
         self._write()
 
-    def _sync_result(self, member: Member) -> SyncResult:
+    def _sync_result(self, member: ClassicMember) -> SyncResult:
         return SyncResult(ErrorCode.NONE, self.protocol_type, self.protocol_name, member.assignment)
 
     # Removal of members, and timers.
@@ -284,7 +284,7 @@ class RebalancingGroup:
         for member in self.members.values():
             self._renew_session(member)
 
-    def _renew_session(self, member: Member) -> None:
+    def _renew_session(self, member: ClassicMember) -> None:
         self._set_session_timer(member.member_id, member.session_timeout_ms)
 
     def _set_session_timer(self, member_id: str, delay_ms: int) -> None:

@@ -18,6 +18,7 @@ from ..share.group import ShareGroup
 from ..streams.group import StreamsGroup
 from ..table import Group, GroupTable
 from .group import ClassicGroup
+from .members import fits_generated_id
 from .messages import Join, JoinResult, Leave, Sync, SyncResult
 
 
@@ -58,7 +59,7 @@ class ClassicRequests:
             return JoinResult(ErrorCode.INVALID_GROUP_ID, join.member_id)
         if not settings.group_min_session_timeout_ms <= join.session_timeout_ms <= settings.group_max_session_timeout_ms:
             return JoinResult(ErrorCode.INVALID_SESSION_TIMEOUT, join.member_id)
-        if not join.fits_generated_id:
+        if not fits_generated_id(join):
             return JoinResult(ErrorCode.UNKNOWN_SERVER_ERROR)
         if join.member_id and (group is None or (isinstance(group, ConsumerGroup | StreamsGroup) and group.is_empty)):
             return JoinResult(ErrorCode.UNKNOWN_MEMBER_ID, join.member_id)

@@ -68,7 +68,7 @@ def _spread(members: Sequence[Subscriber], slots: Sequence[Slot]) -> dict[str, s
     # Members that hold more than the quota get the extra partitions, so that these need not move.
     with_extra = set(sorted(held, key=lambda member_id: -len(held[member_id]))[:extra])
     owned = {member_id: set(mine[: quota + (member_id in with_extra)]) for member_id, mine in held.items()}
-    free = iter(_unowned(slots, owned))
+    free = iter(_free_slots(slots, owned))
     for member_id, mine in owned.items():
         while len(mine) < quota + (member_id in with_extra):
             mine.add(next(free))
@@ -87,7 +87,7 @@ def _balance(members: Sequence[Subscriber], slots: Sequence[Slot]) -> dict[str, 
     existing = set(slots)
     owned = {member.member_id: {slot for slot in member.held & existing if slot[0] in member.topics} for member in members}
     # Partitions with few subscribers come first, because they have the fewest possible owners.
-    for slot in sorted(_unowned(slots, owned), key=lambda slot: (len(subscribers.get(slot[0], ())), slot)):
+    for slot in sorted(_free_slots(slots, owned), key=lambda slot: (len(subscribers.get(slot[0], ())), slot)):
         if candidates := subscribers.get(slot[0]):
             owned[min(candidates, key=lambda member_id: len(owned[member_id]))].add(slot)
     while _rebalance_once(subscribers, owned):
@@ -111,7 +111,7 @@ def _rebalance_once(subscribers: Mapping[bytes, Sequence[str]], owned: dict[str,
     return moved
 
 
-def _unowned(slots: Iterable[Slot], owned: Mapping[str, set[Slot]]) -> list[Slot]:
+def _free_slots(slots: Iterable[Slot], owned: Mapping[str, set[Slot]]) -> list[Slot]:
     taken: set[Slot] = set().union(*owned.values())
     return [slot for slot in slots if slot not in taken]
 

@@ -15,10 +15,11 @@ from ....protocol.schema import ProtocolError
 from ....protocol.stored import consumer_protocol
 from ....protocol.stored.consumer_protocol import ConsumerProtocolAssignment, ConsumerProtocolSubscription, TopicPartitions
 from ...topics.partition import Topic
+from ..classic.members import ClassicMember
 from ..classic.messages import CONSUMER_PROTOCOL_TYPE, Join, JoinResult, Leave, Protocol, Sync, SyncResult
 from .assignors import Slot, by_topic
 from .group import ConsumerGroup
-from .heartbeat import Heartbeat
+from .heartbeat import ConsumerHeartbeat
 from .member import ClassicProtocols, ConsumerMember, MemberState
 
 
@@ -32,22 +33,27 @@ def join(group: ConsumerGroup, join: Join, topics: Mapping[str, Topic]) -> JoinR
         return JoinResult(ErrorCode.MEMBER_ID_REQUIRED, member_id)
     member = _joining_member(group, join, member_id)
     subscription = read_subscription(join.protocols[0].metadata)
-    heartbeat = Heartbeat(
-        member_id=member_id,
-        epoch=0,
-        instance_id=join.group_instance_id,
-        rack_id=subscription.rack_id,
-        rebalance_timeout_ms=join.rebalance_timeout_ms,
-        topics=frozenset(subscription.topics),
-        client_id=join.client_id,
-        client_host=join.client_host,
-    )
+    heartbeat = first_heartbeat(member_id, join, subscription)
     owned = slots_of(subscription.owned_partitions, topics)
     group.subscribe(member, heartbeat, ClassicProtocols(join.session_timeout_ms, join.protocols), owned)
-    group.timers.cancel("join", member)
+    group.member_timers.cancel("join", member)
     group.renew_session(member)
-    group.timers.set("sync", member, join.rebalance_timeout_ms)
+    group.member_timers.set("sync", member, join.rebalance_timeout_ms)
     return JoinResult(ErrorCode.NONE, member_id, member.epoch, CONSUMER_PROTOCOL_TYPE, join.protocols[0].name)
+
+
+def first_heartbeat(member_id: str, sent: Join | ClassicMember, subscription: ConsumerProtocolSubscription) -> ConsumerHeartbeat:
+    """Returns the heartbeat with which a member of the consumer protocol would join that has `sent` this JoinGroup."""
+    return ConsumerHeartbeat(
+        member_id=member_id,
+        epoch=0,
+        instance_id=sent.group_instance_id,
+        rack_id=subscription.rack_id,
+        rebalance_timeout_ms=sent.rebalance_timeout_ms,
+        topics=frozenset(subscription.topics),
+        client_id=sent.client_id,
+        client_host=sent.client_host,
+    )
 
 
 def _joining_member(group: ConsumerGroup, join: Join, member_id: str) -> ConsumerMember:
@@ -79,7 +85,7 @@ def sync(group: ConsumerGroup, sync: Sync, topics_by_id: Mapping[bytes, Topic]) 
     if group.assignment_epoch > member.epoch and member.state is not MemberState.UNREVOKED_PARTITIONS:
         _expect_join(group, member)
         raise KafkaError(ErrorCode.REBALANCE_IN_PROGRESS)
-    group.timers.cancel("sync", member)
+    group.member_timers.cancel("sync", member)
     group.renew_session(member)
     assignment = write_assignment(member.assigned, topics_by_id, consumer_protocol.version_of(protocol.metadata))
     return SyncResult(ErrorCode.NONE, sync.protocol_type, sync.protocol_name, assignment)
@@ -134,8 +140,8 @@ def _check_generation(member: ConsumerMember, generation_id: int) -> None:
 
 
 def _expect_join(group: ConsumerGroup, member: ConsumerMember) -> None:
-    if not group.timers.is_set("join", member):
-        group.timers.set("join", member, member.rebalance_timeout_ms)
+    if not group.member_timers.is_set("join", member):
+        group.member_timers.set("join", member, member.rebalance_timeout_ms)
 
 
 def _waits_for_others(group: ConsumerGroup, member: ConsumerMember) -> bool:

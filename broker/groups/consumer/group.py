@@ -38,14 +38,13 @@ from ....protocol.stored.coordinator_records import RecordType
 from ...plurals import counted
 from ...scheduling.revertible import RevertibleDict
 from ...scheduling.timers import Timers
-from .. import log
 from ..classic.messages import CONSUMER_PROTOCOL_TYPE
 from ..cluster_view import ClusterView
-from ..heartbeat_group import Journal
+from ..heartbeat_group import CommittingGroup, Journal
 from ..settings import GroupSettings
 from ..states import ConsumerGroupState
 from .assignors import ASSIGNORS, Slot, Subscriber
-from .heartbeat import LEAVE_EPOCH, LEAVE_STATIC_EPOCH, Heartbeat, HeartbeatResult
+from .heartbeat import LEAVE_EPOCH, LEAVE_STATIC_EPOCH, ConsumerHeartbeat, ConsumerHeartbeatResult
 from .member import ClassicProtocols, ConsumerMember
 from .member_timers import MemberTimers
 from .reconciliation import PartitionOwners, Reconciliation
@@ -56,7 +55,7 @@ FIRST_EPOCH = 1
 NO_SLOTS: frozenset[Slot] = frozenset()
 
 
-class ConsumerGroup:
+class ConsumerGroup(CommittingGroup[ConsumerMember]):
     """One group of the consumer protocol.
 
     `remove_members` is called with the group and its members when they leave or expire. It removes them by `remove`, or converts the
@@ -65,6 +64,8 @@ class ConsumerGroup:
 
     type = "consumer"
     protocol_type = CONSUMER_PROTOCOL_TYPE
+    epoch: int
+    members: RevertibleDict[str, ConsumerMember]
 
     def __init__(
         self,
@@ -75,10 +76,10 @@ class ConsumerGroup:
         cluster: ClusterView,
         remove_members: Callable[[ConsumerGroup, list[ConsumerMember]], None],
     ) -> None:
-        self.group_id = group_id
+        super().__init__(group_id, timers, settings, cluster)
         self.epoch, self.assignment_epoch = FIRST_EPOCH, 0
         self.empty_since_ms = timers.now_ms
-        self.members: RevertibleDict[str, ConsumerMember] = RevertibleDict()
+        self.members = RevertibleDict()
         self.static_ids: RevertibleDict[str, str] = RevertibleDict()
         """Instance id -> member id."""
         self.targets: RevertibleDict[str, frozenset[Slot]] = RevertibleDict()
@@ -87,10 +88,12 @@ class ConsumerGroup:
         self.journal = Journal()
         self.subscriptions = Subscriptions(cluster, self.journal, timers)
         self.assigned_at_ms: int | None = None
-        self.is_dead = False
-        self.timers = MemberTimers(timers, group_id, self._expire)
-        self._clock, self._random, self.settings = timers, randomness, settings
-        self._cluster, self._remove_members = cluster, remove_members
+        self.member_timers = MemberTimers(timers, group_id, self._expire)
+        self._random, self._remove_members = randomness, remove_members
+
+    @property
+    def _max_size(self) -> int:
+        return self.settings.group_consumer_max_size
 
     @property
     def state(self) -> ConsumerGroupState:
@@ -110,10 +113,6 @@ class ConsumerGroup:
         preferred = Counter(member.assignor for member in self.members.values() if member.assignor is not None)
         return preferred.most_common(1)[0][0] if preferred else self.settings.group_consumer_assignors[0]
 
-    @property
-    def is_empty(self) -> bool:
-        return not self.members
-
     def begin_epoch_for_all(self, epoch: int) -> None:
         """Moves the group and its members to a higher epoch, which fences the members until they join again."""
         self.epoch = self.assignment_epoch = epoch
@@ -126,7 +125,7 @@ class ConsumerGroup:
 
     # Heartbeats
 
-    def heartbeat(self, heartbeat: Heartbeat) -> HeartbeatResult:
+    def heartbeat(self, heartbeat: ConsumerHeartbeat) -> ConsumerHeartbeatResult:
         """Handles the heartbeat of a member that joins, continues or leaves. Raises KafkaError."""
         if heartbeat.epoch in (LEAVE_EPOCH, LEAVE_STATIC_EPOCH):
             return self._leave(heartbeat)
@@ -139,7 +138,7 @@ class ConsumerGroup:
         before = self.subscribe(member, heartbeat, None, heartbeat.owned)
         return self._result(member, changed=heartbeat.is_full or before != member.assigned)
 
-    def only_renews_session(self, heartbeat: Heartbeat) -> bool:
+    def only_renews_session(self, heartbeat: ConsumerHeartbeat) -> bool:
         """Returns whether a heartbeat can change nothing but the session, so that `renew_by_heartbeat` may serve it."""
         member = self.members.get(heartbeat.member_id)
         return (
@@ -151,14 +150,14 @@ class ConsumerGroup:
             and not member.would_change(heartbeat)
         )
 
-    def renew_by_heartbeat(self, heartbeat: Heartbeat) -> HeartbeatResult:
+    def renew_by_heartbeat(self, heartbeat: ConsumerHeartbeat) -> ConsumerHeartbeatResult:
         """Does the same as `heartbeat`, if `only_renews_session`, without the cost of a full step. Raises KafkaError."""
         return self._result(self.find(heartbeat.member_id, heartbeat.instance_id), changed=heartbeat.is_full)
 
-    def _result(self, member: ConsumerMember, *, changed: bool) -> HeartbeatResult:
+    def _result(self, member: ConsumerMember, *, changed: bool) -> ConsumerHeartbeatResult:
         self.renew_session(member)
-        interval_ms = self._setting("consumer.heartbeat.interval.ms", self.settings.group_consumer_heartbeat_interval_ms)
-        return HeartbeatResult(member.member_id, member.epoch, interval_ms, frozenset(member.assigned) if changed else None)
+        interval_ms = self.setting("consumer.heartbeat.interval.ms", self.settings.group_consumer_heartbeat_interval_ms)
+        return ConsumerHeartbeatResult(member.member_id, member.epoch, interval_ms, frozenset(member.assigned) if changed else None)
 
     # Members
 
@@ -167,13 +166,7 @@ class ConsumerGroup:
         identity = uuid.UUID(int=self._random.getrandbits(128), version=4).bytes
         return urlsafe_b64encode(identity).decode().rstrip("=")
 
-    def check_room(self, member_id: str) -> None:
-        """Raises KafkaError with GROUP_MAX_SIZE_REACHED if a new member with this id would exceed group.consumer.max.size."""
-        limit = self.settings.group_consumer_max_size
-        if len(self.members) >= limit and member_id not in self.members:
-            raise KafkaError(ErrorCode.GROUP_MAX_SIZE_REACHED, f"The consumer group has reached its maximum capacity of {limit} members.")
-
-    def _joining_member(self, heartbeat: Heartbeat) -> ConsumerMember:
+    def _joining_member(self, heartbeat: ConsumerHeartbeat) -> ConsumerMember:
         """Returns a new member, the existing one if it joins again, or the successor of a static one that has left temporarily."""
         if heartbeat.instance_id is None or heartbeat.instance_id not in self.static_ids:
             return self.members.get(heartbeat.member_id) or ConsumerMember(heartbeat.member_id)
@@ -186,20 +179,18 @@ class ConsumerGroup:
             )
         return present.successor(heartbeat.member_id)
 
-    def _known_member(self, heartbeat: Heartbeat) -> ConsumerMember:
+    def _known_member(self, heartbeat: ConsumerHeartbeat) -> ConsumerMember:
         member = self.find(heartbeat.member_id, heartbeat.instance_id)
         member.check_epoch(heartbeat)
         return member
 
-    def find(self, member_id: str, instance_id: str | None) -> ConsumerMember:
+    def find(self, member_id: str, instance_id: str | None = None) -> ConsumerMember:
         """Returns a dynamic member by its id, a static one by its instance id.
 
         Raises KafkaError with UNKNOWN_MEMBER_ID or FENCED_INSTANCE_ID.
         """
         if instance_id is None:
-            if member_id not in self.members:
-                raise KafkaError(ErrorCode.UNKNOWN_MEMBER_ID, f"Member {member_id} is not a member of group {self.group_id}.")
-            return self.members[member_id]
+            return super().find(member_id)
         known_id = self.static_ids.get(instance_id)
         if known_id is None:
             raise KafkaError(ErrorCode.UNKNOWN_MEMBER_ID, f"Instance id {instance_id} is unknown.")
@@ -211,7 +202,7 @@ class ConsumerGroup:
         return self.members[known_id]
 
     def subscribe(
-        self, member: ConsumerMember, heartbeat: Heartbeat, classic: ClassicProtocols | None, owned: frozenset[Slot] | None
+        self, member: ConsumerMember, heartbeat: ConsumerHeartbeat, classic: ClassicProtocols | None, owned: frozenset[Slot] | None
     ) -> dict[Slot, int]:
         """Stores a member's metadata, computes a new target if one is due, and moves the member towards its target.
 
@@ -254,21 +245,21 @@ class ConsumerGroup:
         self.members[member.member_id] = member
         self.journal.touch(RecordType.MEMBER_METADATA, member.member_id)
         self.journal.touch(RecordType.CURRENT_MEMBER_ASSIGNMENT, member.member_id)
-        self._announce(f"Group {self.group_id}: member {member.member_id} joins")
+        self.announce(f"member {member.member_id} joins")
 
-    def _leave(self, heartbeat: Heartbeat) -> HeartbeatResult:
+    def _leave(self, heartbeat: ConsumerHeartbeat) -> ConsumerHeartbeatResult:
         member = self.find(heartbeat.member_id, heartbeat.instance_id)
         if heartbeat.epoch == LEAVE_EPOCH:
-            self._announce(f"Group {self.group_id}: member {member.member_id} leaves")
+            self.announce(f"member {member.member_id} leaves")
             self._remove_members(self, [member])
         else:
-            self._announce(f"Group {self.group_id}: static member {member.member_id} leaves temporarily")
+            self.announce(f"static member {member.member_id} leaves temporarily")
             member.epoch, revoked = LEAVE_STATIC_EPOCH, member.revoking
             member.revoking = {}
             self.owners.release(revoked)
-            self.timers.cancel("revocation", member)
+            self.member_timers.cancel("revocation", member)
             self.journal.touch(RecordType.CURRENT_MEMBER_ASSIGNMENT, member.member_id)
-        return HeartbeatResult(member.member_id, heartbeat.epoch)
+        return ConsumerHeartbeatResult(member.member_id, heartbeat.epoch)
 
     def remove(self, members: Iterable[ConsumerMember]) -> None:
         """Removes members and begins a new epoch."""
@@ -277,12 +268,12 @@ class ConsumerGroup:
         self.subscriptions.refresh()
         self._begin_epoch()
         if not self.members:
-            self.empty_since_ms = self._clock.now_ms
+            self.empty_since_ms = self.timers.now_ms
 
     def _remove(self, member_id: str) -> None:
         member = self.members.pop(member_id)
         self.subscriptions.remove((member.topics, member.regex))
-        self.timers.cancel_all(member)
+        self.member_timers.cancel_all(member)
         if member.instance_id is not None and self.static_ids.get(member.instance_id) == member_id:
             del self.static_ids[member.instance_id]
         self.owners.release(member.assigned)
@@ -291,49 +282,28 @@ class ConsumerGroup:
         for part in (RecordType.CURRENT_MEMBER_ASSIGNMENT, RecordType.TARGET_ASSIGNMENT_MEMBER, RecordType.MEMBER_METADATA):
             self.journal.touch(part, member_id)
 
-    def suspend_sessions(self) -> None:
-        """Ends the session timers of all members, because the coordinator has failed."""
-        for member in self.members.values():
-            self.timers.cancel("session", member)
-
-    def renew_sessions(self) -> None:
-        """Starts the sessions of all members anew."""
-        for member in self.members.values():
-            self.renew_session(member)
-
-    coordinator_moved = renew_sessions
-    """No request of a consumer group waits, so only the sessions start anew when another coordinator has loaded the group."""
-
-    def renew_session(self, member: ConsumerMember) -> None:
+    def _session_timeout_ms(self, member: ConsumerMember) -> int:
         if member.classic is not None:
-            timeout_ms = member.classic.session_timeout_ms
-        else:
-            timeout_ms = self._setting("consumer.session.timeout.ms", self.settings.group_consumer_session_timeout_ms)
-        self.timers.set_session(member, timeout_ms)
+            return member.classic.session_timeout_ms
+        return self.setting("consumer.session.timeout.ms", self.settings.group_consumer_session_timeout_ms)
 
     def timer_action(self, kind: str, member_id: str) -> Callable[[], None]:
-        """Returns the action of the timer (kind, group, member)."""
-        return self.timers.action(kind, member_id)
+        return self.member_timers.action(kind, member_id)
 
     def _expire(self, member_id: str, reason: str) -> None:
-        self._announce(f"Group {self.group_id}: member {member_id} {reason} and is removed")
+        self.announce(f"member {member_id} {reason} and is removed")
         self._remove_members(self, [self.members[member_id]])
-
-    def _announce(self, text: str) -> None:
-        """Logs a change, and tells the record of it."""
-        log.info("%s", text)
-        self._cluster.tell("group", text, group=self.group_id, epoch=self.epoch)
 
     # Epochs and assignments
 
     def _begin_epoch(self) -> None:
         self.epoch += 1
         self.journal.touch(RecordType.CONSUMER_GROUP_METADATA)
-        self._announce(f"Group {self.group_id} begins epoch {self.epoch} with {counted(len(self.members), 'member')}")
+        self.announce(f"begins epoch {self.epoch} with {counted(len(self.members), 'member')}", separator=" ")
 
     def _assign_if_due(self) -> None:
-        interval_ms = self._setting("consumer.assignment.interval.ms", self.settings.group_consumer_assignment_interval_ms)
-        now_ms, last_ms = self._clock.now_ms, self.assigned_at_ms
+        interval_ms = self.setting("consumer.assignment.interval.ms", self.settings.group_consumer_assignment_interval_ms)
+        now_ms, last_ms = self.timers.now_ms, self.assigned_at_ms
         if self.epoch > self.assignment_epoch and (last_ms is None or now_ms >= last_ms + interval_ms):
             self.assigned_at_ms = now_ms
             self._assign()
@@ -348,7 +318,7 @@ class ConsumerGroup:
             if topics is None:
                 topics = ids[subscription] = self.subscriptions.topic_ids(member)
             subscribers.append(Subscriber(member.member_id, member.instance_id, topics, self.targets.get(member.member_id, NO_SLOTS)))
-        by_id = self._cluster.topics_by_id
+        by_id = self.cluster.topics_by_id
         partitions = {topic_id: len(by_id[topic_id].partitions) for topic_id in sorted(frozenset().union(*ids.values()))}
         targets = ASSIGNORS[self.assignor](subscribers, partitions)
         for member_id, target in targets.items():
@@ -356,7 +326,7 @@ class ConsumerGroup:
                 self.journal.touch(RecordType.TARGET_ASSIGNMENT_MEMBER, member_id)
         self.targets, self.assignment_epoch = RevertibleDict(targets), self.epoch
         self.journal.touch(RecordType.TARGET_ASSIGNMENT_METADATA)
-        self._announce(f"Group {self.group_id}: {self.assignor} has assigned epoch {self.epoch}")
+        self.announce(f"{self.assignor} has assigned epoch {self.epoch}")
 
     def _reconcile(self, member: ConsumerMember, owned: frozenset[Slot] | None, subscription_changed: bool) -> None:
         if member.is_reconciled_to(self.assignment_epoch) and not subscription_changed:
@@ -369,39 +339,12 @@ class ConsumerGroup:
             return
         self.owners.update_member(before, member)
         self.journal.touch(RecordType.CURRENT_MEMBER_ASSIGNMENT, member.member_id)
-        self.timers.update_revocation(member)
+        self.member_timers.update_revocation(member)
 
-    # Offsets
+    def _check_commit(self, member: ConsumerMember, epoch: int, slots: Iterable[Slot], supports_member_epochs: bool) -> ErrorCode:
+        return member.check_commit(epoch, slots, supports_member_epochs)
 
-    def check_commit(self, member_id: str, epoch: int, slots: Iterable[Slot], supports_member_epochs: bool) -> ErrorCode:
-        """Returns NONE if a member may commit offsets of these partitions, otherwise an error (`ConsumerMember.check_commit`).
-
-        A group without members accepts commits with a negative epoch.
-        """
-        if epoch < 0 and not self.members:
-            return ErrorCode.NONE
-        member = self.members.get(member_id)
-        return ErrorCode.UNKNOWN_MEMBER_ID if member is None else member.check_commit(epoch, slots, supports_member_epochs)
-
-    def check_fetch(self, member_id: str | None, epoch: int) -> ErrorCode:
-        """Returns NONE if a member may read offsets, otherwise an error.
-
-        A request that names neither a member nor an epoch comes from an administrator.
-        """
-        if member_id is None and epoch < 0:
-            return ErrorCode.NONE
-        member = self.members.get(member_id or "")
-        return ErrorCode.UNKNOWN_MEMBER_ID if member is None else member.check_fetch(epoch)
-
-    # Deletion and conversion
-
-    def check_delete(self) -> ErrorCode:
-        """Returns NON_EMPTY_GROUP if the group has members."""
-        return ErrorCode.NON_EMPTY_GROUP if self.members else ErrorCode.NONE
-
-    def delete(self) -> None:
-        """Ends the group, after `check_delete`."""
-        self.is_dead = True
+    # Conversion
 
     def restore(self, members: Iterable[ConsumerMember]) -> None:
         """Takes over the members of a classic group, which own their target assignments already."""
@@ -426,8 +369,3 @@ class ConsumerGroup:
         self.is_dead = True
         for kind in (RecordType.TARGET_ASSIGNMENT_METADATA, RecordType.CONSUMER_GROUP_METADATA):
             self.journal.touch(kind)
-
-    def _setting(self, name: str, default: int) -> int:
-        """Returns a setting of the group (config resource GROUP), else the broker's."""
-        config = self._cluster.group_configs.get(self.group_id)
-        return default if config is None else config.integers[name]

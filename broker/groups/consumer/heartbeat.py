@@ -13,7 +13,7 @@ LEAVE_STATIC_EPOCH = -2
 """The epoch in the heartbeat of a static member that leaves temporarily and may return within its session timeout."""
 
 
-class Heartbeat(NamedTuple):
+class ConsumerHeartbeat(NamedTuple):
     """A ConsumerGroupHeartbeat request. None (-1 for the timeout) means: unchanged since the last heartbeat."""
 
     member_id: str
@@ -37,8 +37,8 @@ class Heartbeat(NamedTuple):
         return self.epoch == 0 or (self.rebalance_timeout_ms != -1 and self.owned is not None and subscribes)
 
 
-class HeartbeatResult(NamedTuple):
-    """The result of a `Heartbeat`. `assignment` is None if the assignment has not changed."""
+class ConsumerHeartbeatResult(NamedTuple):
+    """The result of a `ConsumerHeartbeat`. `assignment` is None if the assignment has not changed."""
 
     member_id: str
     epoch: int

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from enum import IntEnum
+from operator import attrgetter
 from typing import NamedTuple
 
 from ....protocol.errors import ErrorCode, KafkaError
 from ..classic.messages import Protocol
 from .assignors import Slot
-from .heartbeat import Heartbeat
+from .heartbeat import ConsumerHeartbeat
 
 
 class MemberState(IntEnum):
@@ -38,7 +39,7 @@ class ClassicProtocols(NamedTuple):
     protocols: tuple[Protocol, ...]
 
 
-class MemberMetadata(NamedTuple):
+class ConsumerMetadata(NamedTuple):
     """The attributes that a member sends (Kafka's ConsumerGroupMemberMetadata)."""
 
     instance_id: str | None
@@ -50,6 +51,9 @@ class MemberMetadata(NamedTuple):
     client_id: str
     client_host: str
     classic: ClassicProtocols | None
+
+
+_METADATA = attrgetter(*ConsumerMetadata._fields)
 
 
 class CurrentAssignment(NamedTuple):
@@ -110,36 +114,17 @@ class ConsumerMember:
     # Metadata
 
     @property
-    def metadata(self) -> MemberMetadata:
-        return MemberMetadata(
-            self.instance_id,
-            self.rack_id,
-            self.rebalance_timeout_ms,
-            self.topics,
-            self.regex,
-            self.assignor,
-            self.client_id,
-            self.client_host,
-            self.classic,
-        )
+    def metadata(self) -> ConsumerMetadata:
+        return ConsumerMetadata(*_METADATA(self))
 
-    def update(self, heartbeat: Heartbeat, classic: ClassicProtocols | None = None) -> bool:
+    def update(self, heartbeat: ConsumerHeartbeat, classic: ClassicProtocols | None = None) -> bool:
         """Applies the metadata of a heartbeat or a JoinGroup. Returns whether the metadata has changed."""
-        before, after = self.metadata, self._updated_metadata(heartbeat, classic)
-        (
-            self.instance_id,
-            self.rack_id,
-            self.rebalance_timeout_ms,
-            self.topics,
-            self.regex,
-            self.assignor,
-            self.client_id,
-            self.client_host,
-            self.classic,
-        ) = after
+        before, after = self.metadata, self._metadata_after(heartbeat, classic)
+        for name, value in zip(ConsumerMetadata._fields, after, strict=True):
+            setattr(self, name, value)
         return before != after
 
-    def would_change(self, heartbeat: Heartbeat) -> bool:
+    def would_change(self, heartbeat: ConsumerHeartbeat) -> bool:
         """Returns the same as `update` without changing the member. Members of the classic protocol always count as changed."""
         return (
             self.classic is not None
@@ -153,8 +138,8 @@ class ConsumerMember:
             or heartbeat.client_host != self.client_host
         )
 
-    def _updated_metadata(self, heartbeat: Heartbeat, classic: ClassicProtocols | None) -> MemberMetadata:
-        return MemberMetadata(
+    def _metadata_after(self, heartbeat: ConsumerHeartbeat, classic: ClassicProtocols | None) -> ConsumerMetadata:
+        return ConsumerMetadata(
             self.instance_id if heartbeat.instance_id is None else heartbeat.instance_id,
             self.rack_id if heartbeat.rack_id is None else heartbeat.rack_id,
             self.rebalance_timeout_ms if heartbeat.rebalance_timeout_ms == -1 else heartbeat.rebalance_timeout_ms,
@@ -168,7 +153,7 @@ class ConsumerMember:
 
     # Epochs and partitions
 
-    def check_epoch(self, heartbeat: Heartbeat) -> None:
+    def check_epoch(self, heartbeat: ConsumerHeartbeat) -> None:
         """Raises KafkaError with FENCED_MEMBER_EPOCH if the heartbeat is of another epoch.
 
         The previous epoch is accepted as well if the member owns only partitions that are assigned to it, because the member may not
@@ -202,7 +187,7 @@ class ConsumerMember:
         """Returns whether the member owns its target assignment of that epoch."""
         return self.state is MemberState.STABLE and self.epoch == epoch
 
-    def owned_since(self, slot: Slot) -> int | None:
+    def epoch_of(self, slot: Slot) -> int | None:
         """Returns the epoch in which the member got a partition, None if the member does not own it or has revoked it."""
         return self.assigned.get(slot, self.revoking.get(slot))
 
@@ -216,8 +201,8 @@ class ConsumerMember:
         """
         if self.classic is None and not supports_member_epochs:
             return ErrorCode.UNSUPPORTED_VERSION
-        owned_since = [self.owned_since(slot) for slot in slots] if epoch < self.epoch else []
-        if epoch <= self.epoch and all(since is not None and since <= epoch for since in owned_since):
+        epoch_of = [self.epoch_of(slot) for slot in slots] if epoch < self.epoch else []
+        if epoch <= self.epoch and all(since is not None and since <= epoch for since in epoch_of):
             return ErrorCode.NONE
         return self._stale_epoch_error
 

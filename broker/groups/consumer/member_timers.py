@@ -48,9 +48,6 @@ class MemberTimers:
         for kind in REASONS:
             self.cancel(kind, member)
 
-    def set_session(self, member: ConsumerMember, timeout_ms: int) -> None:
-        self.set("session", member, timeout_ms)
-
     def update_revocation(self, member: ConsumerMember) -> None:
         """Sets or cancels the revocation timer according to the member's state.
 

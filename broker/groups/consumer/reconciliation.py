@@ -30,7 +30,7 @@ class PartitionOwners(RevertibleDict[Slot, str]):
     def update_member(self, before: CurrentAssignment, member: ConsumerMember) -> None:
         """Releases the partitions that a member owned before and no longer owns, and makes it the owner of the others."""
         for slots in (before.assigned, before.revoking):
-            self.release({slot: since for slot, since in slots.items() if member.owned_since(slot) is None})
+            self.release({slot: since for slot, since in slots.items() if member.epoch_of(slot) is None})
         self.assign_to(member)
 
     def release(self, slots: Mapping[Slot, int]) -> None:

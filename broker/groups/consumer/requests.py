@@ -8,7 +8,7 @@ from ..conversion import check_upgrade, upgrade
 from ..records import classic_tombstone, consumer_records
 from ..table import GroupTable
 from .group import ConsumerGroup
-from .heartbeat import Heartbeat, HeartbeatResult
+from .heartbeat import ConsumerHeartbeat, ConsumerHeartbeatResult
 
 
 class ConsumerRequests:
@@ -17,7 +17,7 @@ class ConsumerRequests:
     def __init__(self, table: GroupTable) -> None:
         self._table = table
 
-    def heartbeat(self, group_id: str, heartbeat: Heartbeat) -> HeartbeatResult:
+    def heartbeat(self, group_id: str, heartbeat: ConsumerHeartbeat) -> ConsumerHeartbeatResult:
         """Handles the heartbeat of a member that joins, continues or leaves.
 
         The first member creates the group, or converts a classic group to a consumer group. Raises KafkaError.
@@ -38,7 +38,7 @@ class ConsumerRequests:
             raise KafkaError(ErrorCode.GROUP_ID_NOT_FOUND, f"{kind} {group_id} {reason}.")
         return self._create_group(group_id, group, heartbeat)
 
-    def _create_group(self, group_id: str, classic: ClassicGroup | None, heartbeat: Heartbeat) -> HeartbeatResult:
+    def _create_group(self, group_id: str, classic: ClassicGroup | None, heartbeat: ConsumerHeartbeat) -> ConsumerHeartbeatResult:
         """Serves the first heartbeat. The new group replaces a classic one only after all records have been written."""
         table = self._table
         group, now_ms = table.new_consumer_group(group_id), table.timers.now_ms

@@ -73,7 +73,7 @@ def _assign_together(topics: Sequence[bytes], partitions: Assignment, targets: S
                 balance.hold(member, (topic_id, index))
     balance.run()
     for member, target in enumerate(targets):
-        held = balance.held_by(member)
+        held = balance.partitions_of(member)
         for indexes in target.values():
             indexes.clear()
         for topic_id, index in held:
@@ -89,7 +89,7 @@ def _assign_topic(topic_id: bytes, indexes: Iterable[int], members: Sequence[Sub
             balance.hold(member, index)
     balance.run()
     for member, target in enumerate(targets):
-        if (held := set(balance.held_by(member))) or topic_id in target:
+        if (held := set(balance.partitions_of(member))) or topic_id in target:
             target[topic_id] = held
 
 
@@ -120,7 +120,7 @@ class _Balance(Generic[K]):
         self._members.setdefault(key, JavaHashTable(integer_hash)).add(member)
         self._held.setdefault(member, JavaHashTable(self._hashed)).add(key)
 
-    def held_by(self, member: int) -> Iterator[K]:
+    def partitions_of(self, member: int) -> Iterator[K]:
         return iter(self._held.get(member, ()))
 
     def run(self) -> None:
@@ -152,7 +152,7 @@ class _Balance(Generic[K]):
         return len(self._held.get(member, ())) < self.wanted[member]
 
     def _assign(self) -> None:
-        turns = _Turns([member for member in sorted(self._subscribed) if self._lacks(member)])
+        turns = _MemberTurns([member for member in sorted(self._subscribed) if self._lacks(member)])
         for key in self._order:
             members = self._members[key]
             while len(members) < self.sharing and (member := turns.next()) is not None:
@@ -161,7 +161,7 @@ class _Balance(Generic[K]):
                     turns.took(is_done=not self._lacks(member))
 
 
-class _Turns:
+class _MemberTurns:
     """Members that take turns until a whole round passes in which none of them could take a partition."""
 
     def __init__(self, members: list[int]) -> None:

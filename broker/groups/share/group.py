@@ -23,21 +23,20 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import partial
 
-from ....protocol.errors import ErrorCode, KafkaError
+from ....protocol.errors import ErrorCode
 from ....protocol.stored.coordinator_records import RecordType
 from ...kafka_quirks.java_hash import hash_map_order, timeline_order
 from ...plurals import counted
 from ...scheduling.revertible import RevertibleDict
 from ...scheduling.timers import Timers
-from .. import log
 from ..cluster_view import ClusterView
 from ..consumer.assignors import Slot
-from ..heartbeat_group import Journal
+from ..heartbeat_group import HeartbeatGroup, Journal
 from ..settings import GroupSettings
 from ..states import ShareGroupState
 from .assignor import NO_PARTITIONS, Assignment, Subscriber, simple
-from .heartbeat import LEAVE_EPOCH, Heartbeat, HeartbeatResult
-from .initialization import NO_INDEXES, Initialization, TopicPartitions
+from .heartbeat import LEAVE_EPOCH, ShareHeartbeat, ShareHeartbeatResult
+from .initialization import NO_INDEXES, Initialization, TopicInitialization
 from .member import ShareMember
 from .subscriptions import Subscriptions
 
@@ -47,11 +46,12 @@ MIN_RETRY_MS = 5_000
 """The lower bound of group.share.initialize.retry.interval.ms, which is the default of offsets.commit.timeout.ms."""
 
 
-class ShareGroup:
+class ShareGroup(HeartbeatGroup[ShareMember]):
     """One share group. `remove_member` is called with the group and a member that leaves or expires, and removes it by `remove`."""
 
-    type = "share"
-    protocol_type = "share"
+    type = protocol_type = "share"
+    epoch: int
+    members: RevertibleDict[str, ShareMember]
 
     def __init__(
         self,
@@ -61,20 +61,22 @@ class ShareGroup:
         cluster: ClusterView,
         remove_member: Callable[[ShareGroup, ShareMember], None],
     ) -> None:
-        self.group_id = group_id
+        super().__init__(group_id, timers, settings, cluster)
         self.epoch = self.assignment_epoch = FIRST_EPOCH
         self.assigned_at_ms: int | None = None
-        self.members: RevertibleDict[str, ShareMember] = RevertibleDict()
+        self.members = RevertibleDict()
         self.targets: RevertibleDict[str, Assignment] = RevertibleDict()
         """Member id -> target assignment of `assignment_epoch`."""
         self.subscriptions = Subscriptions(cluster)
         self.initialization = Initialization()
         self.journal = Journal()
-        self.is_dead = False
         self._is_settled = False
         """Whether no partition has to be initialized or assigned, as long as nothing changes."""
-        self.settings = settings
-        self._timers, self._cluster, self._remove_member = timers, cluster, remove_member
+        self._remove_member = remove_member
+
+    @property
+    def _max_size(self) -> int:
+        return self.settings.group_share_max_size
 
     @property
     def state(self) -> ShareGroupState:
@@ -85,10 +87,6 @@ class ShareGroup:
     @property
     def assignor(self) -> str:
         return self.settings.group_share_assignors[0]
-
-    @property
-    def is_empty(self) -> bool:
-        return not self.members
 
     @property
     def parts(self) -> tuple[object, ...]:
@@ -106,24 +104,24 @@ class ShareGroup:
 
     # Heartbeats
 
-    def heartbeat(self, heartbeat: Heartbeat) -> HeartbeatResult:
+    def heartbeat(self, heartbeat: ShareHeartbeat) -> ShareHeartbeatResult:
         """Handles the heartbeat of a member that joins, continues or leaves. Raises KafkaError."""
         if heartbeat.epoch == LEAVE_EPOCH:
             member = self.find(heartbeat.member_id)
-            self._announce(f"member {member.member_id} leaves")
+            self.announce(f"member {member.member_id} leaves")
             self._remove_member(self, member)
-            return HeartbeatResult(member.member_id, LEAVE_EPOCH)
-        self._check_room(heartbeat.member_id)
+            return ShareHeartbeatResult(member.member_id, LEAVE_EPOCH)
+        self.check_room(heartbeat.member_id)
         member = self._joining_member(heartbeat.member_id) if heartbeat.epoch == 0 else self.find(heartbeat.member_id)
         member.check_epoch(heartbeat.epoch)
         before = member.assigned
         begun = self._update(member, heartbeat)
         self._assign_if_due()
         self._reconcile(member, subscription_changed=begun)
-        self._is_settled = not (self._has_unassigned or self.initialization.initializing or self.uninitialized())
+        self._is_settled = not (self._has_unassigned or self.initialization.initializing or self.uninitialized_partitions())
         return self._result(member, changed=heartbeat.is_full or before != member.assigned)
 
-    def only_renews_session(self, heartbeat: Heartbeat) -> bool:
+    def only_renews_session(self, heartbeat: ShareHeartbeat) -> bool:
         """Returns whether a heartbeat can change nothing but the session, so that `renew_by_heartbeat` may serve it."""
         member = self.members.get(heartbeat.member_id)
         return (
@@ -134,28 +132,16 @@ class ShareGroup:
             and not member.would_change(heartbeat)
         )
 
-    def renew_by_heartbeat(self, heartbeat: Heartbeat) -> HeartbeatResult:
+    def renew_by_heartbeat(self, heartbeat: ShareHeartbeat) -> ShareHeartbeatResult:
         """Does the same as `heartbeat`, if `only_renews_session`, without the cost of a full step."""
         return self._result(self.members[heartbeat.member_id], changed=heartbeat.is_full)
 
-    def _result(self, member: ShareMember, *, changed: bool) -> HeartbeatResult:
+    def _result(self, member: ShareMember, *, changed: bool) -> ShareHeartbeatResult:
         self.renew_session(member)
-        interval_ms = self._setting("share.heartbeat.interval.ms", self.settings.group_share_heartbeat_interval_ms)
-        return HeartbeatResult(member.member_id, member.epoch, interval_ms, member.assigned if changed else None)
+        interval_ms = self.setting("share.heartbeat.interval.ms", self.settings.group_share_heartbeat_interval_ms)
+        return ShareHeartbeatResult(member.member_id, member.epoch, interval_ms, member.assigned if changed else None)
 
     # Members
-
-    def _check_room(self, member_id: str) -> None:
-        limit = self.settings.group_share_max_size
-        if len(self.members) >= limit and member_id not in self.members:
-            raise KafkaError(ErrorCode.GROUP_MAX_SIZE_REACHED, f"The share group has reached its maximum capacity of {limit} members.")
-
-    def find(self, member_id: str) -> ShareMember:
-        """Returns a member. Raises KafkaError with UNKNOWN_MEMBER_ID."""
-        member = self.members.get(member_id)
-        if member is None:
-            raise KafkaError(ErrorCode.UNKNOWN_MEMBER_ID, f"Member {member_id} is not a member of group {self.group_id}.")
-        return member
 
     def _joining_member(self, member_id: str) -> ShareMember:
         member = self.members.get(member_id)
@@ -163,10 +149,10 @@ class ShareGroup:
             member = self.members[member_id] = ShareMember(member_id)
             self.subscriptions.add(member.topics)
             self.journal.touch(RecordType.SHARE_MEMBER_METADATA, member_id)
-            self._announce(f"member {member_id} joins")
+            self.announce(f"member {member_id} joins")
         return member
 
-    def _update(self, member: ShareMember, heartbeat: Heartbeat) -> bool:
+    def _update(self, member: ShareMember, heartbeat: ShareHeartbeat) -> bool:
         """Stores a member's metadata. Returns whether a new epoch has begun."""
         begins = self.assignment_epoch >= self.epoch and self._has_unassigned
         topics = member.topics
@@ -188,7 +174,7 @@ class ShareGroup:
         del self.members[member_id]
         self.targets.pop(member_id, None)
         self.subscriptions.remove(member.topics)
-        self._timers.cancel(("session", self.group_id, member_id))
+        self.timers.cancel(("session", self.group_id, member_id))
         for part in (
             RecordType.SHARE_CURRENT_MEMBER_ASSIGNMENT,
             RecordType.SHARE_TARGET_ASSIGNMENT_MEMBER,
@@ -200,37 +186,16 @@ class ShareGroup:
 
     # Sessions
 
-    def suspend_sessions(self) -> None:
-        """Ends the session timers of all members, because the coordinator has failed."""
-        for member_id in self.members:
-            self._timers.cancel(("session", self.group_id, member_id))
-
-    def renew_sessions(self) -> None:
-        """Starts the sessions of all members anew."""
-        for member in self.members.values():
-            self.renew_session(member)
-
-    coordinator_moved = renew_sessions
-    """No request of a share group's coordinator waits, so only the sessions start anew when another coordinator has loaded the group."""
-
-    def renew_session(self, member: ShareMember) -> None:
-        timeout_ms = self._setting("share.session.timeout.ms", self.settings.group_share_session_timeout_ms)
-        member_id = member.member_id
-        self._timers.set(("session", self.group_id, member_id), timeout_ms, self.timer_action("session", member_id))
+    def _session_timeout_ms(self, member: ShareMember) -> int:
+        return self.setting("share.session.timeout.ms", self.settings.group_share_session_timeout_ms)
 
     def timer_action(self, kind: str, member_id: str) -> Callable[[], None]:
         """Returns the action of the timer (kind, group, member). The only kind is "session"."""
         return partial(self._expire, member_id)
 
     def _expire(self, member_id: str) -> None:
-        self._announce(f"member {member_id} has been silent for too long and is removed")
+        self.announce(f"member {member_id} has been silent for too long and is removed")
         self._remove_member(self, self.members[member_id])
-
-    def _announce(self, text: str) -> None:
-        """Logs a change, and tells the record of it."""
-        text = f"Group {self.group_id}: {text}"
-        log.info("%s", text)
-        self._cluster.tell("group", text, group=self.group_id, epoch=self.epoch)
 
     # Epochs and assignments
 
@@ -238,7 +203,7 @@ class ShareGroup:
         self.epoch += 1
         self._is_settled = False
         self.journal.touch(RecordType.SHARE_GROUP_METADATA)
-        self._announce(f"epoch {self.epoch} begins with {counted(len(self.members), 'member')}")
+        self.announce(f"epoch {self.epoch} begins with {counted(len(self.members), 'member')}")
 
     @property
     def _has_unassigned(self) -> bool:
@@ -251,8 +216,8 @@ class ShareGroup:
         return any(each.name in self.subscriptions.names and assigned.get(topic_id) != each.indexes for topic_id, each in initialized)
 
     def _assign_if_due(self) -> None:
-        interval_ms = self._setting("share.assignment.interval.ms", self.settings.group_share_assignment_interval_ms)
-        now_ms, last_ms = self._timers.now_ms, self.assigned_at_ms
+        interval_ms = self.setting("share.assignment.interval.ms", self.settings.group_share_assignment_interval_ms)
+        now_ms, last_ms = self.timers.now_ms, self.assigned_at_ms
         if self.epoch > self.assignment_epoch and (last_ms is None or now_ms >= last_ms + interval_ms):
             self.assigned_at_ms = now_ms
             self._assign()
@@ -264,7 +229,7 @@ class ShareGroup:
             member_id: Subscriber(ids[self.members[member_id].topics], self.targets.get(member_id, NO_PARTITIONS))
             for member_id in timeline_order(self.members)
         }
-        by_id = self._cluster.topics_by_id
+        by_id = self.cluster.topics_by_id
         partitions = {
             topic_id: indexes & frozenset(range(len(by_id[topic_id].partitions)))
             for topic_id, indexes in self.initialization.assignable.items()
@@ -276,7 +241,7 @@ class ShareGroup:
                 self.journal.touch(RecordType.SHARE_TARGET_ASSIGNMENT_MEMBER, member_id)
         self.targets, self.assignment_epoch = RevertibleDict(targets), self.epoch
         self.journal.touch(RecordType.SHARE_TARGET_ASSIGNMENT_METADATA)
-        self._announce(f"{self.assignor} has assigned epoch {self.epoch}")
+        self.announce(f"{self.assignor} has assigned epoch {self.epoch}")
 
     def _reconcile(self, member: ShareMember, *, subscription_changed: bool) -> None:
         before = member.epoch, member.previous_epoch, member.assigned
@@ -289,19 +254,19 @@ class ShareGroup:
             self.journal.touch(RecordType.SHARE_CURRENT_MEMBER_ASSIGNMENT, member.member_id)
 
     def _topic_ids(self, names: Collection[str]) -> tuple[bytes, ...]:
-        topics = self._cluster.topics
+        topics = self.cluster.topics
         return tuple(topic.id for name in hash_map_order(sorted(names)) if (topic := topics.get(name)))
 
     # Share partitions
 
-    def uninitialized(self) -> dict[bytes, TopicPartitions]:
+    def uninitialized_partitions(self) -> dict[bytes, TopicInitialization]:
         """Returns the partitions of subscribed topics whose initialization has to begin or to be repeated."""
-        topics = self._cluster.topics
+        topics = self.cluster.topics
         subscribed = [topics[name] for name in sorted(self.subscriptions.names & topics.keys())]
         retry_ms = max(MIN_RETRY_MS, self.settings.group_share_initialize_retry_interval_ms)
-        return self.initialization.missing(subscribed, self._timers.now_ms, retry_ms)
+        return self.initialization.missing(subscribed, self.timers.now_ms, retry_ms)
 
-    def begin_initialization(self, partitions: Mapping[bytes, TopicPartitions]) -> None:
+    def begin_initialization(self, partitions: Mapping[bytes, TopicInitialization]) -> None:
         self.initialization.begin(partitions)
         self.partitions_changed()
 
@@ -318,18 +283,3 @@ class ShareGroup:
     def check_fetch(self, member_id: str | None, epoch: int) -> ErrorCode:
         """Returns NONE, because no offset is found then, which is not an error."""
         return ErrorCode.NONE
-
-    # Deletion
-
-    def check_delete(self) -> ErrorCode:
-        """Returns NON_EMPTY_GROUP if the group has members."""
-        return ErrorCode.NON_EMPTY_GROUP if self.members else ErrorCode.NONE
-
-    def delete(self) -> None:
-        """Ends the group, after `check_delete`."""
-        self.is_dead = True
-
-    def _setting(self, name: str, default: int) -> int:
-        """Returns a setting of the group (config resource GROUP), else the broker's."""
-        config = self._cluster.group_configs.get(self.group_id)
-        return default if config is None else config.integers[name]

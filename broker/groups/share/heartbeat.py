@@ -10,7 +10,7 @@ LEAVE_EPOCH = -1
 """The epoch in the heartbeat of a member that leaves."""
 
 
-class Heartbeat(NamedTuple):
+class ShareHeartbeat(NamedTuple):
     """A ShareGroupHeartbeat request. None means: unchanged since the last heartbeat."""
 
     member_id: str
@@ -26,8 +26,8 @@ class Heartbeat(NamedTuple):
         return self.epoch == 0 or self.topics is not None
 
 
-class HeartbeatResult(NamedTuple):
-    """The result of a `Heartbeat`. `assignment` is None if the assignment has not changed."""
+class ShareHeartbeatResult(NamedTuple):
+    """The result of a `ShareHeartbeat`. `assignment` is None if the assignment has not changed."""
 
     member_id: str
     epoch: int

@@ -15,7 +15,7 @@ from ...topics.partition import Topic
 NO_INDEXES: frozenset[int] = frozenset()
 
 
-class TopicPartitions(NamedTuple):
+class TopicInitialization(NamedTuple):
     """Some partitions of a topic, and the time at which their initialization began or ended."""
 
     name: str
@@ -33,8 +33,8 @@ class Initialization:
     __slots__ = ("deleting", "initialized", "initializing", "is_known")
 
     def __init__(self) -> None:
-        self.initializing: dict[bytes, TopicPartitions] = {}
-        self.initialized: dict[bytes, TopicPartitions] = {}
+        self.initializing: dict[bytes, TopicInitialization] = {}
+        self.initialized: dict[bytes, TopicInitialization] = {}
         self.deleting: dict[bytes, str] = {}
         """Topic id -> name of topics whose states are being deleted."""
         self.is_known = False
@@ -44,7 +44,7 @@ class Initialization:
         """The partitions that may be assigned to members."""
         return {topic_id: each.indexes for topic_id, each in self.initialized.items()}
 
-    def missing(self, topics: Iterable[Topic], now_ms: int, retry_ms: int) -> dict[bytes, TopicPartitions]:
+    def missing(self, topics: Iterable[Topic], now_ms: int, retry_ms: int) -> dict[bytes, TopicInitialization]:
         """Returns the partitions that are neither initialized nor, for less than `retry_ms`, being initialized."""
         found = {}
         for topic in topics:
@@ -53,14 +53,14 @@ class Initialization:
             if begun is not None and now_ms - begun.since_ms < retry_ms:
                 known |= begun.indexes
             if len(known) < len(topic.partitions):
-                found[topic.id] = TopicPartitions(topic.name, frozenset(range(len(topic.partitions))) - known, now_ms)
+                found[topic.id] = TopicInitialization(topic.name, frozenset(range(len(topic.partitions))) - known, now_ms)
         return found
 
     @staticmethod
-    def _indexes(topics: Mapping[bytes, TopicPartitions], topic_id: bytes) -> frozenset[int]:
+    def _indexes(topics: Mapping[bytes, TopicInitialization], topic_id: bytes) -> frozenset[int]:
         return topics[topic_id].indexes if topic_id in topics else NO_INDEXES
 
-    def begin(self, partitions: Mapping[bytes, TopicPartitions]) -> None:
+    def begin(self, partitions: Mapping[bytes, TopicInitialization]) -> None:
         """Marks partitions as being initialized."""
         self.is_known = True
         for topic_id, each in partitions.items():
@@ -69,7 +69,7 @@ class Initialization:
                 self.initializing[topic_id] = each._replace(indexes=indexes)
             self.deleting.pop(topic_id, None)
 
-    def complete(self, partitions: Mapping[bytes, TopicPartitions]) -> None:
+    def complete(self, partitions: Mapping[bytes, TopicInitialization]) -> None:
         """Marks partitions as initialized."""
         for topic_id, each in partitions.items():
             if each.indexes:
@@ -77,7 +77,7 @@ class Initialization:
                 self.initialized[topic_id] = each._replace(indexes=indexes)
         self.cancel(partitions)
 
-    def cancel(self, partitions: Mapping[bytes, TopicPartitions]) -> None:
+    def cancel(self, partitions: Mapping[bytes, TopicInitialization]) -> None:
         """Marks partitions as no longer being initialized."""
         for topic_id, each in partitions.items():
             if (begun := self.initializing.get(topic_id)) is not None:

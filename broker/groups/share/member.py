@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ....protocol.errors import ErrorCode, KafkaError
 from .assignor import NO_PARTITIONS, Assignment
-from .heartbeat import Heartbeat
+from .heartbeat import ShareHeartbeat
 
 
 class ShareMember:
@@ -20,7 +20,7 @@ class ShareMember:
         self.epoch, self.previous_epoch = 0, -1
         self.assigned: Assignment = NO_PARTITIONS
 
-    def update(self, heartbeat: Heartbeat) -> bool:
+    def update(self, heartbeat: ShareHeartbeat) -> bool:
         """Applies the metadata of a heartbeat. Returns whether it has changed."""
         changed = self.would_change(heartbeat)
         self.rack_id = self.rack_id if heartbeat.rack_id is None else heartbeat.rack_id
@@ -28,7 +28,7 @@ class ShareMember:
         self.client_id, self.client_host = heartbeat.client_id, heartbeat.client_host
         return changed
 
-    def would_change(self, heartbeat: Heartbeat) -> bool:
+    def would_change(self, heartbeat: ShareHeartbeat) -> bool:
         """Returns the same as `update` without changing the member."""
         return (
             (heartbeat.rack_id is not None and heartbeat.rack_id != self.rack_id)

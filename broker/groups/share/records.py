@@ -24,7 +24,7 @@ from ....protocol.stored.coordinator_records import (
 )
 from .assignor import NO_PARTITIONS, Assignment
 from .group import ShareGroup
-from .initialization import Initialization, TopicPartitions
+from .initialization import Initialization, TopicInitialization
 
 _STABLE = 0
 """The state of every member, because members of share groups have nothing to reconcile."""
@@ -89,11 +89,11 @@ def _partitions(assignment: Assignment) -> list[TargetPartitions]:
 
 def _state_partitions(partitions: Initialization) -> ShareGroupStatePartitionMetadataValue:
     return ShareGroupStatePartitionMetadataValue(
-        initializing_topics=_named(partitions.initializing),
-        initialized_topics=_named(partitions.initialized),
+        initializing_topics=_named_partitions(partitions.initializing),
+        initialized_topics=_named_partitions(partitions.initialized),
         deleting_topics=[NamedTopic(topic_id=topic_id, topic_name=name) for topic_id, name in partitions.deleting.items()],
     )
 
 
-def _named(topics: Mapping[bytes, TopicPartitions]) -> list[NamedPartitions]:
+def _named_partitions(topics: Mapping[bytes, TopicInitialization]) -> list[NamedPartitions]:
     return [NamedPartitions(topic_id=topic_id, topic_name=each.name, partitions=sorted(each.indexes)) for topic_id, each in topics.items()]

@@ -17,8 +17,8 @@ from .. import log
 from ..cluster_view import UNINITIALIZED_START_OFFSET
 from ..table import GroupTable
 from .group import ShareGroup
-from .heartbeat import LEAVE_EPOCH, Heartbeat, HeartbeatResult
-from .initialization import Partitions, TopicPartitions
+from .heartbeat import LEAVE_EPOCH, ShareHeartbeat, ShareHeartbeatResult
+from .initialization import Partitions, TopicInitialization
 from .records import share_tombstones
 
 
@@ -36,7 +36,7 @@ class ShareRequests:
     def __init__(self, table: GroupTable) -> None:
         self._table = table
 
-    def heartbeat(self, group_id: str, heartbeat: Heartbeat) -> HeartbeatResult:
+    def heartbeat(self, group_id: str, heartbeat: ShareHeartbeat) -> ShareHeartbeatResult:
         """Handles the heartbeat of a member that joins, continues or leaves. The first member creates the group. Raises KafkaError."""
         group = self._table.get(group_id)
         if heartbeat.epoch != 0 and not isinstance(group, ShareGroup):
@@ -48,7 +48,7 @@ class ShareRequests:
             return group.renew_by_heartbeat(heartbeat)
         with self._step(group, heartbeat.member_id):
             result = group.heartbeat(heartbeat)
-            missing = {} if heartbeat.epoch == LEAVE_EPOCH else group.uninitialized()
+            missing = {} if heartbeat.epoch == LEAVE_EPOCH else group.uninitialized_partitions()
             if missing:
                 group.begin_initialization(missing)
             self._table.write_share(group)
@@ -65,7 +65,7 @@ class ShareRequests:
             raise KafkaError(ErrorCode.GROUP_ID_NOT_FOUND, f"Group {group_id} {reason}.")
         return group
 
-    def _initialize(self, group: ShareGroup, partitions: Mapping[bytes, TopicPartitions]) -> None:
+    def _initialize(self, group: ShareGroup, partitions: Mapping[bytes, TopicInitialization]) -> None:
         """Stores the states of partitions. If one cannot be stored, all are tried again with a later heartbeat, as in Kafka."""
         if not partitions:
             return
@@ -84,7 +84,7 @@ class ShareRequests:
 
     # Offsets
 
-    def initialized(self, group_id: str) -> Partitions:
+    def initialized_partitions(self, group_id: str) -> Partitions:
         """Returns the initialized partitions of a group; none if it does not exist or is not a share group."""
         group = self._table.get(group_id)
         return group.initialization.assignable if isinstance(group, ShareGroup) else {}
@@ -106,7 +106,7 @@ class ShareRequests:
         }
         now_ms = table.timers.now_ms
         known = {
-            existing[name].id: TopicPartitions(name, frozenset(index for index in partitions if (name, index) not in errors), now_ms)
+            existing[name].id: TopicInitialization(name, frozenset(index for index in partitions if (name, index) not in errors), now_ms)
             for name, partitions in offsets.items()
         }
         is_new = table.get(group_id) is None
@@ -120,7 +120,7 @@ class ShareRequests:
         return errors
 
     def _set_offsets(
-        self, group: ShareGroup, partitions: Mapping[bytes, TopicPartitions], offsets: Mapping[str, Mapping[int, int]]
+        self, group: ShareGroup, partitions: Mapping[bytes, TopicInitialization], offsets: Mapping[str, Mapping[int, int]]
     ) -> dict[tuple[str, int], KafkaError]:
         states, errors = self._table.cluster.share_states, {}
         with self._step(group):

@@ -39,7 +39,7 @@ class ConfiguredSubtopology(NamedTuple):
         return bool(self.changelog_topics)
 
 
-class Problem(NamedTuple):
+class TopologyProblem(NamedTuple):
     """The reason why tasks cannot be assigned: the name of a `StatusCode`, and an explanation in Kafka's words."""
 
     status: str
@@ -55,7 +55,7 @@ class Configuration(NamedTuple):
     topology_epoch: int
     subtopologies: Mapping[str, ConfiguredSubtopology] | None
     missing: tuple[NewTopic, ...]
-    problem: Problem | None
+    problem: TopologyProblem | None
 
 
 def configure(topology: Topology, existing: Mapping[str, int]) -> Configuration:
@@ -64,27 +64,27 @@ def configure(topology: Topology, existing: Mapping[str, int]) -> Configuration:
     Raises KafkaError with STREAMS_INVALID_TOPOLOGY, and with UNKNOWN_SERVER_ERROR where Kafka fails.
     """
     for part in topology.subtopologies.values():
-        list(part.copartitioned())  # Kafka fails on an index without a topic before any other check
+        list(part.copartitioned_topics())  # Kafka fails on an index without a topic before any other check
     sources = {topic for part in topology.subtopologies.values() for topic in part.source_topics}
     if absent := sorted(sources - existing.keys()):
-        return _unusable(topology, Problem("MISSING_SOURCE_TOPICS", f"Source topics {_summary(absent)} are missing."))
+        return _unusable(topology, TopologyProblem("MISSING_SOURCE_TOPICS", f"Source topics {_summary(absent)} are missing."))
     try:
         counts = PartitionCounts(topology, existing)
-        parts = {name: _configured(topology, name, counts) for name in sorted(topology.subtopologies)}
+        parts = {name: _configure_subtopology(topology, name, counts) for name in sorted(topology.subtopologies)}
         missing = _missing(topology, parts, existing)
     except IncorrectPartitions as error:
-        return _unusable(topology, Problem("INCORRECTLY_PARTITIONED_TOPICS", str(error)))
+        return _unusable(topology, TopologyProblem("INCORRECTLY_PARTITIONED_TOPICS", str(error)))
     if not missing and (tasks := sum(part.tasks for part in parts.values())) > MAX_TASKS:
         raise KafkaError(ErrorCode.STREAMS_INVALID_TOPOLOGY, f"The topology has {tasks} tasks; at most {MAX_TASKS} are supported.")
-    problem = Problem("MISSING_INTERNAL_TOPICS", f"Internal topics are missing: {_summary([topic.name for topic in missing])}")
+    problem = TopologyProblem("MISSING_INTERNAL_TOPICS", f"Internal topics are missing: {_summary([topic.name for topic in missing])}")
     return Configuration(topology.epoch, parts, missing, problem if missing else None)
 
 
-def _unusable(topology: Topology, problem: Problem) -> Configuration:
+def _unusable(topology: Topology, problem: TopologyProblem) -> Configuration:
     return Configuration(topology.epoch, None, (), problem)
 
 
-def _configured(topology: Topology, name: str, counts: PartitionCounts) -> ConfiguredSubtopology:
+def _configure_subtopology(topology: Topology, name: str, counts: PartitionCounts) -> ConfiguredSubtopology:
     part = topology.subtopologies[name]
     tasks = max(counts[topic] for topic in part.read_topics())
     if tasks < 1:
@@ -92,13 +92,13 @@ def _configured(topology: Topology, name: str, counts: PartitionCounts) -> Confi
     return ConfiguredSubtopology(
         tasks,
         frozenset(part.source_topics),
-        _decided(part.repartition_source_topics, counts),
+        _decide_topics(part.repartition_source_topics, counts),
         frozenset(part.repartition_sink_topics),
-        _decided(part.changelog_topics, counts),
+        _decide_topics(part.changelog_topics, counts),
     )
 
 
-def _decided(topics: tuple[InternalTopicInfo, ...], counts: PartitionCounts) -> dict[str, NewTopic]:
+def _decide_topics(topics: tuple[InternalTopicInfo, ...], counts: PartitionCounts) -> dict[str, NewTopic]:
     """Returns the topics by name. Raises KafkaError with UNKNOWN_SERVER_ERROR, as Kafka fails, for names or settings that occur twice."""
     decided = {}
     for topic in topics:

@@ -17,13 +17,13 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
 
-from ....protocol.errors import ErrorCode, KafkaError
+from ....protocol.errors import ErrorCode
 from ...kafka_quirks.java_hash import timeline_order
 from ...plurals import counted
 from ...scheduling.timers import Timers
-from .. import log
 from ..cluster_view import ClusterView
 from ..consumer.assignors import Slot
+from ..heartbeat_group import CommittingGroup
 from ..settings import GroupSettings
 from ..states import StreamsGroupState
 from .changes import Changes, GroupEpoch, TargetEpoch
@@ -54,10 +54,11 @@ class Unwritten:
     """The member that has requested the shutdown of the application."""
 
 
-class StreamsGroup:
+class StreamsGroup(CommittingGroup[StreamsMember]):
     """One group of the streams protocol. `remove_member` is called with the group and a member that has expired."""
 
     type = protocol_type = "streams"
+    members: dict[str, StreamsMember]
 
     def __init__(
         self,
@@ -68,18 +69,16 @@ class StreamsGroup:
         remove_member: Callable[[StreamsGroup, str], None],
         assign_delayed: Callable[[StreamsGroup], None],
     ) -> None:
-        self.group_id = group_id
+        super().__init__(group_id, timers, settings, cluster)
         self.group_epoch, self.target_epoch = FIRST_EPOCH, FIRST_TARGET
         self.topology: Topology | None = None
         self.readers: dict[str, str] = {}
         """Topic -> id of the subtopology that reads it."""
-        self.members: dict[str, StreamsMember] = {}
+        self.members = {}
         self.targets: dict[str, Tasks] = {}
         """Member id -> target assignment of `target_epoch`."""
         self.owners = TaskOwners()
         self.unwritten = Unwritten()
-        self.is_dead = False
-        self.timers, self.settings, self.cluster = timers, settings, cluster
         self._remove_member, self._assign_delayed = remove_member, assign_delayed
 
     @property
@@ -91,8 +90,8 @@ class StreamsGroup:
         return self.target_epoch.number
 
     @property
-    def is_empty(self) -> bool:
-        return not self.members
+    def _max_size(self) -> int:
+        return self.settings.group_streams_max_size
 
     @property
     def state(self) -> StreamsGroupState:
@@ -108,31 +107,13 @@ class StreamsGroup:
         reconciled = all(member.is_reconciled_to(self.assignment_epoch) for member in self.members.values())
         return StreamsGroupState.STABLE if reconciled else StreamsGroupState.RECONCILING
 
-    def find(self, member_id: str) -> StreamsMember:
-        """Returns a member. Raises KafkaError with UNKNOWN_MEMBER_ID."""
-        member = self.members.get(member_id)
-        if member is None:
-            raise KafkaError(ErrorCode.UNKNOWN_MEMBER_ID, f"Member {member_id} is not a member of group {self.group_id}.")
-        return member
-
-    def setting(self, name: str, default: int) -> int:
-        """Returns a setting of the group (config resource GROUP), else the broker's."""
-        config = self.cluster.group_configs.get(self.group_id)
-        return default if config is None else config.integers[name]
-
     def begin_epoch_for_all(self, epoch: int) -> None:
         """Moves the group and its members to a higher epoch, which fences the members until they join again."""
         self.group_epoch, self.target_epoch = self.group_epoch._replace(number=epoch), self.target_epoch._replace(number=epoch)
-        self.members = {name: member.fenced(epoch) for name, member in self.members.items()}
+        self.members = {name: member.as_fenced(epoch) for name, member in self.members.items()}
 
     def subscribes_to(self, topic: str) -> bool:
         return topic in self.readers and not self.is_empty
-
-    def announce(self, text: str) -> None:
-        """Logs a change, and tells the record of it."""
-        text = f"Group {self.group_id}: {text}"
-        log.info("%s", text)
-        self.cluster.tell("group", text, group=self.group_id, epoch=self.epoch)
 
     # Changes
 
@@ -216,9 +197,8 @@ class StreamsGroup:
         """Delays the first assignment, so that members which join soon share it."""
         self.timers.set(self.delay_key, delay_ms, self.timer_action(DELAY))
 
-    def renew_session(self, member_id: str) -> None:
-        timeout_ms = self.setting("streams.session.timeout.ms", self.settings.group_streams_session_timeout_ms)
-        self.timers.set((SESSION, self.group_id, member_id), timeout_ms, self.timer_action(SESSION, member_id))
+    def _session_timeout_ms(self, member: StreamsMember) -> int:
+        return self.setting("streams.session.timeout.ms", self.settings.group_streams_session_timeout_ms)
 
     def _update_revocation(self, member: StreamsMember) -> None:
         key = REVOCATION, self.group_id, member.member_id
@@ -228,22 +208,11 @@ class StreamsGroup:
             self.timers.cancel(key)
 
     def timer_action(self, kind: str, member_id: str = "") -> Callable[[], None]:
-        """Returns the action of the timer (kind, group, member)."""
         return partial(self._assign_delayed, self) if kind == DELAY else partial(self._expire, kind, member_id)
 
     def _expire(self, kind: str, member_id: str) -> None:
         self.announce(f"member {member_id} {_REASONS[kind]} and is removed")
         self._remove_member(self, member_id)
-
-    def suspend_sessions(self) -> None:
-        """Ends the session timers of all members, because the coordinator has failed."""
-        for member_id in self.members:
-            self.timers.cancel((SESSION, self.group_id, member_id))
-
-    def renew_sessions(self) -> None:
-        """Starts the sessions of all members anew."""
-        for member_id in self.members:
-            self.renew_session(member_id)
 
     def coordinator_moved(self) -> None:
         """Forgets what the former coordinator has not written, and starts sessions and revocation timeouts anew."""
@@ -255,49 +224,24 @@ class StreamsGroup:
 
     # Offsets
 
-    def check_commit(self, member_id: str, epoch: int, slots: Iterable[Slot], supports_member_epochs: bool) -> ErrorCode:
-        """Returns NONE if a member may commit offsets of these partitions, otherwise an error.
-
-        In an older epoch a member may commit only partitions of active tasks that it already had then. A group without members accepts
-        commits with a negative epoch. `supports_member_epochs` is False for versions of OffsetCommit without STALE_MEMBER_EPOCH.
-        """
-        if epoch < 0 and not self.members:
-            return ErrorCode.NONE
-        member = self.members.get(member_id)
-        if member is None:
-            return ErrorCode.UNKNOWN_MEMBER_ID
+    def _check_commit(self, member: StreamsMember, epoch: int, slots: Iterable[Slot], supports_member_epochs: bool) -> ErrorCode:
         if not supports_member_epochs:
             return ErrorCode.UNSUPPORTED_VERSION
-        if epoch < member.epoch and self._owned_all(member, epoch, slots):
+        if epoch < member.epoch and self._has_owned_all(member, epoch, slots):
             return ErrorCode.NONE
         return member.check_fetch(epoch)
 
-    def _owned_all(self, member: StreamsMember, epoch: int, slots: Iterable[Slot]) -> bool:
+    def _has_owned_all(self, member: StreamsMember, epoch: int, slots: Iterable[Slot]) -> bool:
         topics = self.cluster.topics_by_id
         for topic_id, index in slots:
             reader = self.readers.get(topics[topic_id].name) if topic_id in topics else None
-            since = None if reader is None else member.owned_since((reader, index))
+            since = None if reader is None else member.epoch_of((reader, index))
             if since is None or since > epoch:
                 return False
         return True
 
-    def check_fetch(self, member_id: str | None, epoch: int) -> ErrorCode:
-        """Returns NONE if a member may read offsets, otherwise an error.
-
-        A request that names neither a member nor an epoch comes from an administrator.
-        """
-        if member_id is None and epoch < 0:
-            return ErrorCode.NONE
-        member = self.members.get(member_id or "")
-        return ErrorCode.UNKNOWN_MEMBER_ID if member is None else member.check_fetch(epoch)
-
     # Deletion
 
-    def check_delete(self) -> ErrorCode:
-        """Returns NON_EMPTY_GROUP if the group has members."""
-        return ErrorCode.NON_EMPTY_GROUP if self.members else ErrorCode.NONE
-
     def delete(self) -> None:
-        """Ends the group, after `check_delete`."""
-        self.is_dead = True
+        super().delete()
         self.timers.cancel(self.delay_key)

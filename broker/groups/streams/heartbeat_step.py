@@ -25,7 +25,7 @@ from .configuration import Configuration, ConfiguredSubtopology, configure
 from .group import StreamsGroup
 from .heartbeat import EndpointPartitions, OwnedTasks, Status, StatusCode, StreamsHeartbeat, StreamsHeartbeatResult
 from .member import StreamsMember
-from .reconciliation import Target, reconciled
+from .reconciliation import MemberTarget, reconcile
 from .tasks import Task, Tasks, by_subtopology
 from .topology import Topology
 
@@ -39,17 +39,17 @@ class HeartbeatStep:
         self._statuses: list[Status] = []
         self._delay_ms = 0
         self.changes = Changes()
-        before = self._found()
+        before = self._find_member()
         if heartbeat.is_malformed:
             raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR)
-        member = self._updated(before)
-        topology = self._checked_topology()
+        member = self._update_metadata(before)
+        topology = self._check_topology()
         self._note_stale_topology(member)
-        configuration, hash_now = self._configured(topology)
+        configuration, hash_now = self._configure(topology)
         self._check_owned(configuration)
         epoch = self._epoch(topology, configuration, hash_now)
         target = self._target(member, epoch, configuration)
-        member = self._reconciled(member, target)
+        member = self._reconcile(member, target)
         self.result = self._result(before, member, configuration)
 
     def finish(self) -> None:
@@ -59,18 +59,18 @@ class HeartbeatStep:
             group.unwritten = self._unwritten
         if self._delay_ms:
             group.start_delay(self._delay_ms)
-        group.renew_session(self._heartbeat.member_id)
+        group.renew_session(group.members[self._heartbeat.member_id])
 
     # The member
 
-    def _found(self) -> StreamsMember:
+    def _find_member(self) -> StreamsMember:
         heartbeat, group = self._heartbeat, self._group
         if heartbeat.epoch != 0:
             member = group.find(heartbeat.member_id)
             self._check_epoch(member)
             return member
-        if len(group.members) >= (limit := group.settings.group_streams_max_size):
-            raise KafkaError(ErrorCode.GROUP_MAX_SIZE_REACHED, f"The streams group has reached its maximum capacity of {limit} members.")
+        if len(group.members) >= group.settings.group_streams_max_size:  # Kafka also refuses a member that joins again
+            raise group.full_error
         return group.members.get(heartbeat.member_id) or StreamsMember(heartbeat.member_id)
 
     def _check_epoch(self, member: StreamsMember) -> None:
@@ -100,7 +100,7 @@ class HeartbeatStep:
                 return False
         return True
 
-    def _updated(self, member: StreamsMember) -> StreamsMember:
+    def _update_metadata(self, member: StreamsMember) -> StreamsMember:
         beat = self._heartbeat
         updated = member._replace(
             rack_id=member.rack_id if beat.rack_id is None else beat.rack_id,
@@ -118,7 +118,7 @@ class HeartbeatStep:
 
     # The topology
 
-    def _checked_topology(self) -> Topology:
+    def _check_topology(self) -> Topology:
         """Returns the topology of the group after this step. Raises KafkaError with INVALID_REQUEST for a different one."""
         present, sent = self._group.topology, self._heartbeat.topology
         if present is None:
@@ -136,7 +136,7 @@ class HeartbeatStep:
             detail = f"The member's topology epoch {member.topology_epoch} is behind the group's topology epoch {present.epoch}."
             self._statuses.append(Status(StatusCode.STALE_TOPOLOGY, detail))
 
-    def _configured(self, topology: Topology) -> tuple[Configuration, int]:
+    def _configure(self, topology: Topology) -> tuple[Configuration, int]:
         """Returns the configuration of the topology and the hash of its topics."""
         group, cluster = self._group, self._group.cluster
         present, known_hash = self._unwritten.configuration, group.group_epoch.metadata_hash
@@ -180,20 +180,20 @@ class HeartbeatStep:
         replicas = self._group.setting("streams.num.standby.replicas", self._group.settings.group_streams_num_standby_replicas)
         return (("num.standby.replicas", str(replicas)),)
 
-    def _target(self, member: StreamsMember, epoch: GroupEpoch, configuration: Configuration) -> Target:
+    def _target(self, member: StreamsMember, epoch: GroupEpoch, configuration: Configuration) -> MemberTarget:
         """Returns the member's target, from a new target assignment if one is due."""
         group = self._group
         if self._is_in_initial_delay():
-            self._delayed("initial rebalance delay")
-            return Target(group.assignment_epoch, Tasks())
+            self._note_delay("initial rebalance delay")
+            return MemberTarget(group.assignment_epoch, Tasks())
         if epoch.number > group.assignment_epoch:
             if group.may_assign():
                 targets = group.assignment(epoch, configuration, member)
                 assigned = group.target_changes(targets, epoch.number)
                 self.changes.targets, self.changes.target_epoch = assigned.targets, assigned.target_epoch
-                return Target(epoch.number, targets[member.member_id])
-            self._delayed("assignment interval")
-        return Target(group.assignment_epoch, group.targets.get(member.member_id, Tasks()))
+                return MemberTarget(epoch.number, targets[member.member_id])
+            self._note_delay("assignment interval")
+        return MemberTarget(group.assignment_epoch, group.targets.get(member.member_id, Tasks()))
 
     def _is_in_initial_delay(self) -> bool:
         group = self._group
@@ -204,16 +204,16 @@ class HeartbeatStep:
             self._delay_ms = group.setting("streams.initial.rebalance.delay.ms", delay_ms)
         return self._delay_ms > 0
 
-    def _delayed(self, reason: str) -> None:
+    def _note_delay(self, reason: str) -> None:
         self._statuses.append(Status(StatusCode.ASSIGNMENT_DELAYED, f"Assignment delayed due to the configured {reason}."))
 
-    def _reconciled(self, member: StreamsMember, target: Target) -> StreamsMember:
-        after = reconciled(member, target, self._group.owners, self._owned)
+    def _reconcile(self, member: StreamsMember, target: MemberTarget) -> StreamsMember:
+        after = reconcile(member, target, self._group.owners, self._owned_tasks)
         if after != member:
             self.changes.current = after
         return after
 
-    def _owned(self) -> Tasks | None:
+    def _owned_tasks(self) -> Tasks | None:
         beat = self._heartbeat
         if beat.active is None or beat.standby is None or beat.warmup is None:
             return None

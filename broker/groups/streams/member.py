@@ -54,7 +54,7 @@ class StreamsMember(NamedTuple):
     assigned: CurrentTasks = NOTHING
     revoking: CurrentTasks = NOTHING
 
-    def fenced(self, epoch: int) -> StreamsMember:
+    def as_fenced(self, epoch: int) -> StreamsMember:
         """Returns the member in an epoch that it does not know, from which on its tasks count, so that it cannot commit before."""
         assigned, revoking = (tasks._replace(active=dict.fromkeys(tasks.active, epoch)) for tasks in (self.assigned, self.revoking))
         return self._replace(epoch=epoch, previous_epoch=epoch, assigned=assigned, revoking=revoking)
@@ -67,7 +67,7 @@ class StreamsMember(NamedTuple):
         """Returns the member in this epoch, which may be the same as before, and with the former one as previous epoch."""
         return self._replace(epoch=epoch, previous_epoch=self.epoch)
 
-    def owned_since(self, task: Task) -> int | None:
+    def epoch_of(self, task: Task) -> int | None:
         """Returns the epoch in which the member got an active task, None if the member does not own it or has revoked it."""
         return self.assigned.active.get(task, self.revoking.active.get(task))
 

@@ -39,7 +39,7 @@ class PartitionCounts:
         self._repartitioned = [topic for part in self._parts for topic in part.repartition_source_topics]
         self._fixed = {topic.name for topic in self._repartitioned if topic.partitions}
         self._flexible = {topic.name for topic in self._repartitioned if not topic.partitions}
-        copartitioned = [group for part in self._parts for group in list(part.copartitioned())]
+        copartitioned = [group for part in self._parts for group in list(part.copartitioned_topics())]
         self.decided.update(self._repartition_counts())
         fixed_counts = {self[topic] for topic in self._fixed}
         for group in copartitioned:

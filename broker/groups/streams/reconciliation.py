@@ -63,14 +63,14 @@ def _discard(owners: dict[Task, set[str]], tasks: Iterable[Task], process_id: st
             owners.pop(task, None)
 
 
-class Target(NamedTuple):
+class MemberTarget(NamedTuple):
     """The target assignment of a member and its epoch."""
 
     epoch: int
     tasks: Tasks
 
 
-def reconciled(member: StreamsMember, target: Target, owners: TaskOwners, read_owned: Callable[[], Tasks | None]) -> StreamsMember:
+def reconcile(member: StreamsMember, target: MemberTarget, owners: TaskOwners, read_owned: Callable[[], Tasks | None]) -> StreamsMember:
     """Returns the member after one step. `read_owned` returns the tasks that the member reports to own, None if it reports none."""
     if member.is_reconciled_to(target.epoch):
         return member
@@ -82,7 +82,7 @@ def reconciled(member: StreamsMember, target: Target, owners: TaskOwners, read_o
     return _next(member, member.epoch, target, owners, owned)
 
 
-def _next(member: StreamsMember, epoch: int, target: Target, owners: TaskOwners, owned: Tasks | None) -> StreamsMember:
+def _next(member: StreamsMember, epoch: int, target: MemberTarget, owners: TaskOwners, owned: Tasks | None) -> StreamsMember:
     """Returns the member with tasks to revoke in `epoch` or, if there are none, with free tasks in the target's epoch."""
     present, wanted = member.assigned, target.tasks
     kept = CurrentTasks(
@@ -101,7 +101,7 @@ def _next(member: StreamsMember, epoch: int, target: Target, owners: TaskOwners,
     free = _free(missing, member.process_id, target.epoch, owners)
     complete = all(len(some) == len(every) for some, every in zip(free, missing, strict=True))
     return member.in_epoch(target.epoch)._replace(
-        state=MemberState.STABLE if complete else MemberState.UNRELEASED_TASKS, assigned=kept.merged(free), revoking=NOTHING
+        state=MemberState.STABLE if complete else MemberState.UNRELEASED_TASKS, assigned=kept.merge(free), revoking=NOTHING
     )
 
 

@@ -39,7 +39,7 @@ class CurrentTasks(NamedTuple):
     def __bool__(self) -> bool:
         return bool(self.active or self.standby or self.warmup)
 
-    def merged(self, other: CurrentTasks) -> CurrentTasks:
+    def merge(self, other: CurrentTasks) -> CurrentTasks:
         return CurrentTasks({**self.active, **other.active}, self.standby | other.standby, self.warmup | other.warmup)
 
 

@@ -47,7 +47,7 @@ class Subtopology(NamedTuple):
         yield from self.source_topics
         yield from (topic.name for topic in self.repartition_source_topics)
 
-    def copartitioned(self) -> Iterator[list[str]]:
+    def copartitioned_topics(self) -> Iterator[list[str]]:
         """Yields the names of the topics in each group, without duplicates, in the order of a HashSet.
 
         Raises KafkaError with UNKNOWN_SERVER_ERROR, as Kafka fails, for an index without a topic.

@@ -13,7 +13,7 @@ from odradek.broker.commands.clock_progress import progress_of
 from odradek.broker.commands.ctl_client import Answer
 from odradek.broker.controls import clock  # noqa: F401  (declares the controls)
 from odradek.broker.controls.declaration import CONTROLS, Control
-from odradek.broker.process.progress import Progress
+from odradek.broker.process.terminal import Progress
 
 
 class Terminal(io.StringIO):

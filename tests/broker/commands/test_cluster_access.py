@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from odradek import Cluster
-from odradek.broker.process.progress import CLEAR_LINE
 from odradek.broker.process.serving import seed_progress
+from odradek.broker.process.terminal import CLEAR_LINE
 from odradek.broker.seed_data.reading import read_entries
 from tests.broker.commands.console import Console, Stream
 from tests.broker.http_server import http_server
@@ -103,8 +103,8 @@ def test_commands_import_no_broker(console: Console) -> None:
 def test_long_work_shows_a_bar_on_a_terminal(
     shared_cluster: Cluster, console: Console, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr("odradek.broker.process.progress.FIRST_S", 0)
-    monkeypatch.setattr("odradek.broker.process.progress.PAUSE_S", 0)
+    monkeypatch.setattr("odradek.broker.process.terminal.FIRST_S", 0)
+    monkeypatch.setattr("odradek.broker.process.terminal.PAUSE_S", 0)
     shared_cluster.create_topic("orders", 1)
     file = tmp_path / "orders.txt"
     file.write_text("x" * 99 + "\n" + "y\n")
@@ -115,7 +115,7 @@ def test_long_work_shows_a_bar_on_a_terminal(
 
 
 def test_seed_data_shows_a_bar_on_a_terminal(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr("odradek.broker.process.progress.FIRST_S", 0)
+    monkeypatch.setattr("odradek.broker.process.terminal.FIRST_S", 0)
     monkeypatch.setattr(sys, "stderr", terminal := Stream(is_terminal=True))
     file = tmp_path / "orders.jsonl"
     file.write_text('{"value": 1}\n' * 10)

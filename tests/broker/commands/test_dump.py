@@ -89,7 +89,7 @@ def test_dump_that_cannot_begin_says_why(
 
 
 def test_dump_shows_a_bar_on_a_terminal(cluster: Cluster, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr("odradek.broker.process.progress.FIRST_S", 0)
-    monkeypatch.setattr("odradek.broker.process.progress.PAUSE_S", 0)
+    monkeypatch.setattr("odradek.broker.process.terminal.FIRST_S", 0)
+    monkeypatch.setattr("odradek.broker.process.terminal.PAUSE_S", 0)
     command = ["dump", "orders", "--control", str(cluster.control), "--directory", str(tmp_path)]
     assert " 90% [##################--] 9 of 10 records" in Console(monkeypatch).run(*command, shows_errors=True).errors

@@ -146,7 +146,7 @@ def test_outage_takes_all_nodes_away_and_back() -> None:
             await cluster.clock.freeze()
             outage = asyncio.ensure_future(cluster.outage(5))
             while states(cluster) != {1: "stopped", 2: "stopped", 3: "paused", 4: "stopped"}:
-                await cluster._server.next_change()
+                await cluster._server.driver.next_change()
             await cluster.clock.advance(seconds=4)
             assert not outage.done()
             await cluster.clock.advance(seconds=1)
@@ -165,7 +165,7 @@ def test_reset_ends_an_outage() -> None:
             await cluster.clock.freeze()
             outage = asyncio.ensure_future(cluster.outage(5))
             while states(cluster) != {1: "stopped", 2: "stopped"}:
-                await cluster._server.next_change()
+                await cluster._server.driver.next_change()
             await cluster.reset()
             await outage
             assert states(cluster) == {1: "running", 2: "running"}
@@ -178,7 +178,7 @@ def test_stop_ends_an_outage() -> None:
         async with AsyncCluster(nodes=2) as cluster:
             outage = asyncio.ensure_future(cluster.outage(1000))
             while states(cluster) != {1: "stopped", 2: "stopped"}:
-                await cluster._server.next_change()
+                await cluster._server.driver.next_change()
             server = cluster._server
         with pytest.raises(ValueError, match="the cluster is not running"):
             await outage

@@ -13,7 +13,7 @@ import pytest
 
 from odradek import AsyncCluster, Cluster
 from odradek.broker.control_errors import ControlTimeout, InvalidControl
-from odradek.broker.network.event_loop import uvloop
+from odradek.broker.network.driver import uvloop
 from odradek.protocol.frame import encode_request
 from odradek.protocol.messages.api_versions import API_VERSIONS, ApiVersionsRequest
 from odradek.protocol.messages.produce import PRODUCE

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from odradek.broker.groups.consumer.assignors import Slot
 from odradek.broker.groups.consumer.group import ConsumerGroup
-from odradek.broker.groups.consumer.heartbeat import Heartbeat
+from odradek.broker.groups.consumer.heartbeat import ConsumerHeartbeat
 from odradek.broker.groups.consumer.member import ConsumerMember, MemberState
 from odradek.broker.groups.coordinator import Groups
 from odradek.protocol.errors import KafkaError
@@ -44,7 +44,7 @@ class ConsumerVerbs:
         topics = options.get("topics", "t" if joins and "regex" not in options else None)
         owned = options.get("owned", "none" if joins else None)
         self.instances[name] = options.get("instance", self.instances.get(name, ""))
-        beat = Heartbeat(
+        beat = ConsumerHeartbeat(
             member_id=self.ids.get(name, name),
             epoch=epoch,
             instance_id=self.instances[name] or None,

@@ -10,7 +10,7 @@ from __future__ import annotations
 from odradek.broker.groups.coordinator import Groups
 from odradek.broker.groups.share.assignor import Assignment
 from odradek.broker.groups.share.group import ShareGroup
-from odradek.broker.groups.share.heartbeat import Heartbeat
+from odradek.broker.groups.share.heartbeat import ShareHeartbeat
 from odradek.protocol.errors import KafkaError
 from tests.broker.groups.scene import FakeCluster
 
@@ -26,7 +26,7 @@ class ShareVerbs:
         (name,) = words
         epoch = int(options.get("epoch", self.epochs.get(name, 0)))
         topics = options.get("topics", "t" if epoch == 0 else None)
-        beat = Heartbeat(
+        beat = ShareHeartbeat(
             member_id=name,
             epoch=epoch,
             rack_id=options.get("rack"),
@@ -70,7 +70,7 @@ class ShareVerbs:
 
     def do_offsets(self, words: list[str], options: dict[str, str]) -> None:
         found = []
-        for topic_id, indexes in self.groups.share.initialized("g").items():
+        for topic_id, indexes in self.groups.share.initialized_partitions("g").items():
             for index in sorted(indexes):
                 stored = self.cluster.share_states.summary("g", topic_id, index)
                 found.append(f"{self.cluster.name(topic_id)}{index} " + ("unknown" if stored is None else f"at {stored.start_offset}"))

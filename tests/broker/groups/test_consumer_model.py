@@ -13,7 +13,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from odradek.broker.groups.classic.messages import Join, JoinResult, Leave, Protocol, Sync, SyncResult
 from odradek.broker.groups.consumer.assignors import Slot
 from odradek.broker.groups.consumer.group import ConsumerGroup
-from odradek.broker.groups.consumer.heartbeat import Heartbeat
+from odradek.broker.groups.consumer.heartbeat import ConsumerHeartbeat
 from odradek.broker.groups.coordinator import Groups, GroupSettings
 from odradek.broker.groups.offsets import CommittedOffset
 from odradek.broker.groups.states import ConsumerGroupState
@@ -75,7 +75,7 @@ class ConsumerGroupMachine(RuleBasedStateMachine):
         joins = client.epoch == 0
         client.topics = client.topics if topics is None else topics
         says_all = joins or client.in_doubt
-        beat = Heartbeat(
+        beat = ConsumerHeartbeat(
             member_id=client.name,
             epoch=client.epoch,
             instance_id=client.instance,
@@ -125,7 +125,7 @@ class ConsumerGroupMachine(RuleBasedStateMachine):
         client = self.clients[number % len(self.clients)]
         epoch = -2 if for_a_while and client.instance else -1
         try:
-            self.groups.consumer.heartbeat("g", Heartbeat(member_id=client.name, epoch=epoch, instance_id=client.instance))
+            self.groups.consumer.heartbeat("g", ConsumerHeartbeat(member_id=client.name, epoch=epoch, instance_id=client.instance))
         except KafkaError as error:
             assert error.code in FATAL
         client.forget()

@@ -54,7 +54,7 @@ def test_expired_returns_matching_partitions() -> None:
     offsets = CommittedOffsets()
     for partition in range(4):
         offsets.commit("t", partition, committed(partition))
-    assert offsets.expired(lambda topic, commit: commit.offset % 2 == 0) == [("t", 0), ("t", 2)]
+    assert offsets.expired_partitions(lambda topic, commit: commit.offset % 2 == 0) == [("t", 0), ("t", 2)]
 
 
 PRODUCER, OTHER = 1, 2
@@ -130,7 +130,7 @@ def test_expired_omits_partitions_with_pending_commits() -> None:
     offsets.commit("t", 0, committed(1))
     offsets.commit("t", 1, committed(1))
     offsets.pending.add(PRODUCER, "t", 1, committed(5))
-    assert offsets.expired(lambda topic, commit: True) == [("t", 0)]
+    assert offsets.expired_partitions(lambda topic, commit: True) == [("t", 0)]
     for partition in (0, 1):
         offsets.delete("t", partition)
     assert not offsets

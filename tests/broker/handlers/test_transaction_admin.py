@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from odradek.broker.topics.names import CONSUMER_OFFSETS
 from odradek.protocol.errors import ErrorCode
 from odradek.protocol.messages.describe_producers import DESCRIBE_PRODUCERS, DescribeProducersRequest, TopicRequest
 from odradek.protocol.messages.describe_transactions import DESCRIBE_TRANSACTIONS, DescribeTransactionsRequest
@@ -135,9 +136,10 @@ def test_describe_producers_unknown_partition_returns_error(world: World) -> Non
         assert (answer.error_code, answer.error_message, answer.active_producers) == (code, message, [])
 
 
-def mark(world: World, version: int = 1, topic: str = "t", partition: int = 0, **options: Any) -> int:
+def mark(world: World, version: int = 1, topic: str = "t", partition: int = 0, node: int | None = None, **options: Any) -> int:
     marker = WritableTxnMarker(**options, topics=[WritableTxnMarkerTopic(name=topic, partition_indexes=[partition])])
-    answer = world.leader_of("t").call(WRITE_TXN_MARKERS, version, WriteTxnMarkersRequest(markers=[marker]))
+    client = world.leader_of("t") if node is None else world.client(node)
+    answer = client.call(WRITE_TXN_MARKERS, version, WriteTxnMarkersRequest(markers=[marker]))
     return int(answer.markers[0].topics[0].partitions[0].error_code)
 
 
@@ -162,6 +164,18 @@ def test_write_txn_markers_stale_returns_error(world: World) -> None:
     assert mark(world, 2, **marker, producer_epoch=0, transaction_version=2) == ErrorCode.INVALID_PRODUCER_EPOCH
     assert mark(world, 2, **marker, producer_epoch=1, transaction_version=2) == 0
     assert fetch(world, "t", 0, committed=True).last_stable_offset == 2
+
+
+def test_offset_commit_behind_a_markers_epoch_returns_error(world: World) -> None:
+    """Kafka's coordinator checks the epoch of its partition of __consumer_offsets too, and answers what the log refuses."""
+    producer = Producer(world)
+    assert producer.commit_offset(5) == 0
+    offsets = world.cluster.coordinator_log.partition("g", CONSUMER_OFFSETS)
+    assert offsets is not None
+    marker = {"producer_id": producer.id, "producer_epoch": 9, "transaction_result": False, "coordinator_epoch": 0}
+    assert mark(world, topic=CONSUMER_OFFSETS, partition=offsets.index, node=offsets.leader, **marker) == 0
+    assert producer.commit_offset(5) == ErrorCode.INVALID_PRODUCER_EPOCH
+    assert producer.committed_offset() == [(-1, 0)]
 
 
 def test_write_txn_markers_unknown_partition_returns_error(world: World) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from odradek.broker.network.event_loop import uvloop
+from odradek.broker.network.driver import uvloop
 from odradek.protocol.frame import decode_response, encode_request
 from odradek.protocol.schema import Api, Message
 

@@ -197,7 +197,9 @@ def test_slow_reader_needs_no_copy_of_its_response() -> None:
                     await reader.readexactly(int.from_bytes(await reader.readexactly(4)))
                 wanted = FetchPartition(partition=0, fetch_offset=0, partition_max_bytes=1 << 30)
                 send(slow, FETCH, 11, FetchRequest(max_wait_ms=0, min_bytes=1, topics=[FetchTopic(topic="t", partitions=[wanted])]))
-                (client,) = [client for client in cluster._server._clients if client.connection.client.client_port == slow.getsockname()[1]]
+                (client,) = [
+                    client for client in cluster._server.listeners._clients if client.connection.client.client_port == slow.getsockname()[1]
+                ]
                 while client.connection.writable:
                     await asyncio.sleep(0)
                 transport = client._open_transport
@@ -224,14 +226,14 @@ def test_closed_connection_of_a_stalled_client_is_aborted(
         async with Cluster(nodes=1) as cluster:
             host, port = cluster.bootstrap_servers.split(":")
             with socket.create_connection((host, int(port))) as deaf:
-                while not cluster._server._clients:
+                while not cluster._server.listeners._clients:
                     await asyncio.sleep(0)
-                (client,) = cluster._server._clients
+                (client,) = cluster._server.listeners._clients
                 while not client._open_transport.get_write_buffer_size():
                     client._open_transport.write(bytes(10_000))
                     await asyncio.sleep(0)
                 deaf.sendall(b"\xff\xff\xff\xff")
-                while cluster._server._clients:
+                while cluster._server.listeners._clients:
                     await asyncio.sleep(0)
                 assert cluster._server.cluster.brokers[1].connections.take(host)
 
@@ -280,10 +282,10 @@ def test_disconnected_client_is_released(loop_factory: Callable[[], asyncio.Abst
             reader, writer = await asyncio.open_connection(*cluster.bootstrap_servers.split(":"))
             writer.write(b"".join(encode_request(METADATA, 9, 1, "test", MetadataRequest(topics=None))))
             await reader.readexactly(4)
-            assert len(running._clients) == 1
+            assert len(running.listeners._clients) == 1
             writer.close()
             await writer.wait_closed()
-            while running._clients:
+            while running.listeners._clients:
                 await asyncio.sleep(0)
 
     with asyncio.Runner(loop_factory=loop_factory) as runner:

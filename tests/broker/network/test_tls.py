@@ -113,7 +113,7 @@ def test_reader_that_does_not_read_keeps_little_memory(tls: bool) -> None:
         send(reader, FETCH, 11, fetch)
         for _ in range(50):
             assert alive(writer)
-        assert any(client.connection.output or not client.connection.writable for client in list(server_of(cluster)._clients))
+        assert any(client.connection.output or not client.connection.writable for client in list(server_of(cluster).listeners._clients))
         assert tracemalloc.get_traced_memory()[0] <= WRITE_BYTES + OTHER_BYTES
 
 
@@ -273,7 +273,7 @@ def test_openssl_cannot_renegotiate(cluster: Cluster) -> None:
     with connect_tls(cluster, context) as connection:
         assert connection.version() == "TLSv1.2" and alive(connection)
     listener = server_of(cluster).cluster.brokers[1].listeners["SSL"]
-    contexts = server_of(cluster).tls
+    contexts = server_of(cluster).security.tls
     assert contexts is not None
     built = contexts.get(server_of(cluster).cluster.brokers[1], listener)
     assert built is not None and built.options & ssl.OP_NO_RENEGOTIATION
@@ -314,7 +314,7 @@ def test_principal_of_a_client_is_its_distinguished_name(caplog: pytest.LogCaptu
 
 
 def principals(cluster: Cluster) -> list[str]:
-    return [client.connection.client.principal for client in list(server_of(cluster)._clients)]
+    return [client.connection.client.principal for client in list(server_of(cluster).listeners._clients)]
 
 
 def failures(cluster: Cluster) -> list[str]:

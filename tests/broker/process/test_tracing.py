@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from odradek.broker.network.server import Server
+from odradek.broker.network.server import Server, ServerOptions
 from odradek.broker.process.tracing import Tracer
 from odradek.broker.settings.cluster_config import RecordLimits, cluster_of
 from odradek.broker.wire.filters import parsed
@@ -17,7 +17,7 @@ LISTENER = {"listeners": "PLAINTEXT://127.0.0.1:0"}
 
 
 async def traced(tracer: Tracer, limits: RecordLimits) -> Server:
-    server = Server(replace(cluster_of([LISTENER], nodes=1), record=limits))
+    server = Server(ServerOptions(replace(cluster_of([LISTENER], nodes=1), record=limits)))
     await server.start()
     tracer.start(server)
     return server

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from odradek.broker.security.jaas import login_module
-from odradek.broker.settings.properties import InvalidConfig
+from odradek.protocol.client.jaas import InvalidJaas, parse_jaas
 
 PLAIN = "org.apache.kafka.common.security.plain.PlainLoginModule"
 
@@ -21,7 +20,7 @@ PLAIN = "org.apache.kafka.common.security.plain.PlainLoginModule"
     ],
 )
 def test_jaas_login_module_is_parsed(text: str, options: dict[str, str]) -> None:
-    assert login_module(text) == (PLAIN, options)
+    assert parse_jaas(text) == (PLAIN, options)
 
 
 @pytest.mark.parametrize(
@@ -42,10 +41,10 @@ def test_jaas_login_module_is_parsed(text: str, options: dict[str, str]) -> None
     ],
 )
 def test_jaas_malformed_is_refused_without_the_password(text: str, complaint: str) -> None:
-    with pytest.raises(InvalidConfig, match=complaint) as refused:
-        login_module(text)
+    with pytest.raises(InvalidJaas, match=complaint) as refused:
+        parse_jaas(text)
     assert "secret" not in str(refused.value)
 
 
 def test_jaas_login_module_repr_contains_no_password() -> None:
-    assert "secret" not in repr(login_module(f'{PLAIN} required user_alice="secret";'))
+    assert "secret" not in repr(parse_jaas(f'{PLAIN} required user_alice="secret";'))

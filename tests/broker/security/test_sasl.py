@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from odradek.broker.security.mechanism import AuthenticationFailed, Identity, InvalidCredentials
-from odradek.broker.security.sasl import Refused, SaslSession, State, Violation
+from odradek.broker.security.sasl import SaslRefused, SaslSession, SaslState, Violation
 from odradek.protocol.errors import ErrorCode
 from odradek.protocol.messages.sasl_authenticate import SaslAuthenticateRequest, SaslAuthenticateResponse
 from odradek.protocol.messages.sasl_handshake import SaslHandshakeRequest
@@ -59,14 +59,14 @@ def send(session: SaslSession, *tokens: bytes, mechanism: str = "A") -> SaslAuth
 
 def test_session_is_complete_after_the_last_token(new_session: Callable[..., SaslSession]) -> None:
     session = new_session()
-    assert session.state is State.HANDSHAKE_OR_VERSIONS
+    assert session.state is SaslState.HANDSHAKE_OR_VERSIONS
     session.versions_answered()
-    assert session.state is State.HANDSHAKE
+    assert session.state is SaslState.HANDSHAKE
     assert send(session, b"first").auth_bytes == b"challenge"
-    assert session.state is State.AUTHENTICATE
+    assert session.state is SaslState.AUTHENTICATE
     response = session.authenticate(SaslAuthenticateRequest(auth_bytes=b"alice"))
-    assert (response.auth_bytes, response.session_lifetime_ms, session.state) == (b"done", 0, State.COMPLETE)
-    assert (session.identity, session.expires_ms, session.expired) == (Identity("alice"), None, False)
+    assert (response.auth_bytes, response.session_lifetime_ms, session.state) == (b"done", 0, SaslState.COMPLETE)
+    assert (session.identity, session.expires_ms, session.is_expired) == (Identity("alice"), None, False)
 
 
 @pytest.mark.parametrize(
@@ -80,14 +80,14 @@ def test_session_lifetime_is_the_smallest_limit(
     limited = max_ms or b"@" in user
     assert session.expires_ms == (1000 + lifetime_ms if limited else None)
     clock.now_ms += lifetime_ms
-    assert not session.expired
+    assert not session.is_expired
     clock.now_ms += 1
-    assert session.expired == bool(limited)
+    assert session.is_expired == bool(limited)
 
 
 def test_session_refuses_with_a_text_that_a_response_can_contain(new_session: Callable[..., SaslSession]) -> None:
     """The authorization id of a client may be longer than a string of the protocol."""
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(SaslRefused) as refused:
         send(new_session(), b"failed at length")
     response = refused.value.response
     assert isinstance(response, SaslAuthenticateResponse)
@@ -102,7 +102,7 @@ def test_session_refuses_with_a_text_that_a_response_can_contain(new_session: Ca
     ],
 )
 def test_session_refuses_with_the_text_for_the_client(new_session: Callable[..., SaslSession], token: bytes, text: str) -> None:
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(SaslRefused) as refused:
         send(new_session(), token)
     response = refused.value.response
     assert isinstance(response, SaslAuthenticateResponse)
@@ -113,7 +113,7 @@ def test_session_with_raw_tokens_refuses_without_a_response(new_session: Callabl
     session = new_session()
     session.handshake(SaslHandshakeRequest(mechanism="A"), 0)
     assert session.raw_tokens and session.raw_token(b"first") == b"challenge"
-    with pytest.raises(Refused, match="public reason") as refused:
+    with pytest.raises(SaslRefused, match="public reason") as refused:
         session.raw_token(b"failed")
     assert refused.value.response is None
     with pytest.raises(Violation):
@@ -123,34 +123,34 @@ def test_session_with_raw_tokens_refuses_without_a_response(new_session: Callabl
 def test_session_without_expiry_does_not_begin_again(new_session: Callable[..., SaslSession]) -> None:
     session = new_session()
     send(session, b"first", b"alice")
-    assert not session.begins_again() and session.state is State.COMPLETE
+    assert not session.try_reauthentication() and session.state is SaslState.COMPLETE
 
 
 def test_session_begins_again_at_most_once_a_second(new_session: Callable[..., SaslSession], clock: Clock) -> None:
     session = new_session(EXPIRY_MS)
     send(session, b"first", b"alice")
-    assert session.begins_again() and session.state is State.HANDSHAKE
+    assert session.try_reauthentication() and session.state is SaslState.HANDSHAKE
     assert send(session, b"first", b"alice").session_lifetime_ms == EXPIRY_MS
     clock.now_ms += 999
-    assert not session.begins_again()
+    assert not session.try_reauthentication()
     clock.now_ms += 1
-    assert session.begins_again()
+    assert session.try_reauthentication()
 
 
 def test_session_begins_again_after_it_has_expired(new_session: Callable[..., SaslSession], clock: Clock) -> None:
     session = new_session(EXPIRY_MS)
     send(session, b"first", b"alice")
     clock.now_ms += EXPIRY_MS + 1
-    assert session.expired and session.begins_again()
+    assert session.is_expired and session.try_reauthentication()
     send(session, b"first", b"alice")
-    assert not session.expired
+    assert not session.is_expired
 
 
 def test_session_cannot_change_its_user(new_session: Callable[..., SaslSession]) -> None:
     session = new_session(EXPIRY_MS)
     send(session, b"first", b"alice")
-    session.begins_again()
-    with pytest.raises(Refused, match=r"^Cannot change principals during re-authentication from User\.alice: User\.bob$"):
+    session.try_reauthentication()
+    with pytest.raises(SaslRefused, match=r"^Cannot change principals during re-authentication from User\.alice: User\.bob$"):
         send(session, b"first", b"bob")
 
 
@@ -158,8 +158,8 @@ def test_session_cannot_change_its_mechanism(new_session: Callable[..., SaslSess
     """Kafka accepts the handshake, and refuses the token after it without a response."""
     session = new_session(EXPIRY_MS)
     send(session, b"first", b"alice")
-    session.begins_again()
-    with pytest.raises(Refused, match="cannot be changed by a re-authentication") as refused:
+    session.try_reauthentication()
+    with pytest.raises(SaslRefused, match="cannot be changed by a re-authentication") as refused:
         send(session, b"first", mechanism="B")
     assert refused.value.response is None
 
@@ -167,6 +167,6 @@ def test_session_cannot_change_its_mechanism(new_session: Callable[..., SaslSess
 def test_session_names_the_re_authentication_in_its_refusal(new_session: Callable[..., SaslSession]) -> None:
     session = new_session(EXPIRY_MS)
     send(session, b"first", b"alice")
-    session.begins_again()
-    with pytest.raises(Refused, match="failed during re-authentication due to invalid credentials"):
+    session.try_reauthentication()
+    with pytest.raises(SaslRefused, match="failed during re-authentication due to invalid credentials"):
         send(session, b"wrong")

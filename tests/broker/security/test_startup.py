@@ -15,7 +15,7 @@ DEFAULT = {"listeners": "PLAINTEXT://127.0.0.1:0"}
 
 
 def secured(security: Security, **settings: str) -> ClusterConfig:
-    return security.applied_to(cluster_of([security.settings(DEFAULT | settings, settings)], nodes=1))
+    return security.apply_to(cluster_of([security.settings(DEFAULT | settings, settings)], nodes=1))
 
 
 @pytest.mark.parametrize(

@@ -47,5 +47,5 @@ def test_aborted_batches_end_at_the_marker() -> None:
         parts.append(offset.to_bytes(8, "big") + bytes(batch[8:]))
         offset += int.from_bytes(batch[23:27], "big") + 1
     fetched = FetchedBatches([memoryview(b"".join(parts))])
-    assert list(fetched.aborted([AbortedTransaction(1, 1)])) == [(1, 2)]
-    assert list(fetched.aborted([])) == []
+    assert list(fetched.aborted_batches([AbortedTransaction(1, 1)])) == [(1, 2)]
+    assert list(fetched.aborted_batches([])) == []

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from odradek.broker.share_partitions.in_flight import InFlight, Runs
+from odradek.broker.share_partitions.in_flight import InFlightBatches, Runs
 from odradek.broker.share_partitions.record_state import Claim, RecordState
 
 CLAIMS = (Claim(RecordState.AVAILABLE, 0), Claim(RecordState.ACQUIRED, 1, "m", 5), Claim(RecordState.ACKNOWLEDGED, 1))
@@ -36,7 +36,7 @@ def test_runs_of_a_billion_offsets_stay_few() -> None:
 
 
 def test_batches_are_found_by_their_offsets() -> None:
-    in_flight = InFlight()
+    in_flight = InFlightBatches()
     for first, last in ((10, 14), (0, 4), (20, 29)):
         in_flight.put(first, last, CLAIMS[1])
     assert [in_flight.floor(offset) for offset in (-1, 0, 9, 10, 25, 99)] == [-1, 0, 0, 1, 2, 2]
@@ -50,7 +50,7 @@ def test_batches_are_found_by_their_offsets() -> None:
 
 @pytest.mark.parametrize(("offset", "claim"), [(0, CLAIMS[1]), (2, CLAIMS[2]), (9, CLAIMS[1])])
 def test_batch_that_was_split_keeps_a_state_for_each_offset(offset: int, claim: Claim) -> None:
-    in_flight = InFlight()
+    in_flight = InFlightBatches()
     in_flight.put(0, 4, CLAIMS[1])
     assert in_flight.claim_at(0, 99) == CLAIMS[1]
     assert in_flight.split(0) is in_flight.split(0)

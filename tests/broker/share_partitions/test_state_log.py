@@ -14,7 +14,7 @@ RECORD = CoordinatorRecord(b"k", b"v")
 
 def a_log(world: World) -> ShareStateLog:
     cluster = world.cluster
-    return ShareStateLog(cluster.timers, cluster.config, cluster.topics, cluster.coordinator_log)
+    return ShareStateLog(cluster.topics, cluster.coordinator_log)
 
 
 def test_append_creates_the_topic_and_returns_offsets() -> None:

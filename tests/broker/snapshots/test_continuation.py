@@ -11,9 +11,9 @@ import pytest
 from odradek.broker.api.parked import Parked
 from odradek.broker.cluster.state import ClusterState
 from odradek.broker.groups.classic.messages import Join, Protocol, Sync
-from odradek.broker.groups.consumer.heartbeat import Heartbeat
+from odradek.broker.groups.consumer.heartbeat import ConsumerHeartbeat
 from odradek.broker.groups.offsets import CommittedOffset
-from odradek.broker.groups.share.heartbeat import Heartbeat as ShareHeartbeat
+from odradek.broker.groups.share.heartbeat import ShareHeartbeat
 from odradek.broker.groups.streams.heartbeat import StreamsHeartbeat
 from odradek.broker.groups.streams.topology import Topology
 from odradek.broker.scheduling.timers import Timers
@@ -268,8 +268,8 @@ def refusal(call: Callable[[], object]) -> ErrorCode:
 
 
 def beat_consumer(cluster: ClusterState, epoch: int) -> ErrorCode:
-    full = Heartbeat(member_id="m", epoch=0, topics=frozenset({"t"}), rebalance_timeout_ms=TIMEOUT_MS, owned=frozenset())
-    return refusal(lambda: cluster.groups.consumer.heartbeat("g", full if epoch == 0 else Heartbeat(member_id="m", epoch=epoch)))
+    full = ConsumerHeartbeat(member_id="m", epoch=0, topics=frozenset({"t"}), rebalance_timeout_ms=TIMEOUT_MS, owned=frozenset())
+    return refusal(lambda: cluster.groups.consumer.heartbeat("g", full if epoch == 0 else ConsumerHeartbeat(member_id="m", epoch=epoch)))
 
 
 def beat_share(cluster: ClusterState, epoch: int) -> ErrorCode:
@@ -371,7 +371,7 @@ def test_changed_group_refuses_commits_of_former_epochs(world: World) -> None:
     beat_consumer(world.cluster, 0)
     state, first = write_cluster(world.cluster), world.cluster.groups.get("g").epoch  # type: ignore[union-attr]
     world.cluster.groups.consumer.heartbeat(
-        "g", Heartbeat(member_id="n", epoch=0, topics=frozenset({"t"}), rebalance_timeout_ms=1, owned=frozenset())
+        "g", ConsumerHeartbeat(member_id="n", epoch=0, topics=frozenset({"t"}), rebalance_timeout_ms=1, owned=frozenset())
     )
     offsets = back_to(world, state).groups.offsets
     assert offsets.check_commit("g", "m", None, first, [(world.cluster.topics["t"].id, 0)]) is ErrorCode.STALE_MEMBER_EPOCH

@@ -8,7 +8,7 @@ import pytest
 
 from odradek.broker.cluster.state import ClusterState
 from odradek.broker.groups.classic.messages import Join, JoinResult, Leave, Protocol, Sync
-from odradek.broker.groups.consumer.heartbeat import Heartbeat
+from odradek.broker.groups.consumer.heartbeat import ConsumerHeartbeat
 from odradek.broker.groups.states import GroupState
 from odradek.broker.scheduling.waiting import Reply
 from odradek.broker.snapshots.cluster import write_cluster
@@ -51,7 +51,7 @@ def unsynced(world: World) -> None:
 
 
 def consumer_session(world: World) -> None:
-    heartbeat = Heartbeat(member_id="m", epoch=0, topics=frozenset({"t"}), rebalance_timeout_ms=LONG_MS, owned=frozenset())
+    heartbeat = ConsumerHeartbeat(member_id="m", epoch=0, topics=frozenset({"t"}), rebalance_timeout_ms=LONG_MS, owned=frozenset())
     world.cluster.groups.consumer.heartbeat("g", heartbeat)
 
 

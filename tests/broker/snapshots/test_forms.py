@@ -13,9 +13,9 @@ import pytest
 
 from odradek.broker import snapshots
 from odradek.broker.groups.classic.messages import Join, Protocol
-from odradek.broker.groups.consumer.heartbeat import Heartbeat
+from odradek.broker.groups.consumer.heartbeat import ConsumerHeartbeat
 from odradek.broker.groups.offsets import CommittedOffset
-from odradek.broker.groups.share.heartbeat import Heartbeat as ShareHeartbeat
+from odradek.broker.groups.share.heartbeat import ShareHeartbeat
 from odradek.broker.groups.streams.heartbeat import StreamsHeartbeat
 from odradek.broker.groups.streams.topology import Topology
 from odradek.broker.releases.zookeeper import ZooKeeper
@@ -149,7 +149,7 @@ def every_kind_of_state() -> World:
     join = Join(protocol_type="consumer", protocols=protocols, session_timeout_ms=10_000, rebalance_timeout_ms=10_000)
     cluster.groups.classic.join("classic", join, Reply())
     cluster.groups.share.heartbeat("shares", ShareHeartbeat(member_id="m", epoch=0, topics=frozenset({"t"})))
-    cluster.groups.consumer.heartbeat("consumer", Heartbeat(member_id="m", epoch=0, regex="t.*", rebalance_timeout_ms=1000))
+    cluster.groups.consumer.heartbeat("consumer", ConsumerHeartbeat(member_id="m", epoch=0, regex="t.*", rebalance_timeout_ms=1000))
     cluster.groups.streams.heartbeat("streams", StreamsHeartbeat(member_id="m", epoch=0, topology=Topology(0, {})))
     producer = cluster.transactions.init_producer_id("id", 1000).producer
     cluster.transactions.add_partitions("id", producer, [TopicPartition("__consumer_offsets", 0)])

@@ -77,7 +77,7 @@ def test_refused_connection_is_held_and_then_closed() -> None:
         host, port = cluster.bootstrap_servers.split(":")
         with ExitStack() as stack:
             sockets = [stack.enter_context(socket.create_connection((host, int(port)))) for _ in range(11)]
-            cluster.wait_until(lambda: bool(server._acceptors[1][0]._held))
+            cluster.wait_until(lambda: bool(server.listeners._acceptors[1][0]._held))
             assert len(cluster.connections()) == 10
             cluster.clock.advance(seconds=1)
             sockets[-1].settimeout(30)

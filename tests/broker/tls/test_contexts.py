@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from odradek.broker.settings.properties import InvalidConfig
-from odradek.broker.tls.contexts import TlsContexts
+from odradek.broker.tls.contexts import TlsContexts, is_of_tls_1_3, openssl_list, openssl_name
 from tests.broker.harness import World
 from tests.broker.tls.certificate_files import PASSWORD, authority, certificate, inline, prefixed, trusting, written
 
@@ -255,3 +255,29 @@ def test_file_that_was_damaged_leaves_the_former_certificate(tmp_path: Path, cap
     world.cluster.alter_brokers(world.cluster.brokers[1], {"log.cleaner.threads": "1"})
     assert current(world, contexts) is before
     assert "keeping the former certificate: listener SSL: the PEM key store contains no certificate" in caplog.text
+
+
+NAMES = {
+    "TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256": "ECDHE-RSA-AES128-GCM-SHA256",
+    "TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384": "ECDHE-ECDSA-AES256-GCM-SHA384",
+    "TLS_ECDHE_ECDSA_WITH_AES_256_CBC_SHA384": "ECDHE-ECDSA-AES256-SHA384",
+    "TLS_DHE_RSA_WITH_AES_128_CBC_SHA256": "DHE-RSA-AES128-SHA256",
+    "TLS_RSA_WITH_AES_256_CBC_SHA": "AES256-SHA",
+    "TLS_RSA_WITH_AES_128_GCM_SHA256": "AES128-GCM-SHA256",
+    "TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256": "ECDHE-RSA-CHACHA20-POLY1305",
+    "ECDHE-RSA-AES128-GCM-SHA256": "ECDHE-RSA-AES128-GCM-SHA256",
+}
+
+
+@pytest.mark.parametrize(("name", "expected"), NAMES.items())
+def test_cipher_suite_has_the_name_of_openssl(name: str, expected: str) -> None:
+    assert openssl_name(name) == expected
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.set_ciphers(f"{expected}:@SECLEVEL=0")
+    assert expected in [suite["name"] for suite in context.get_ciphers()]
+
+
+def test_cipher_suites_of_tls_1_3_are_left_out_of_the_list() -> None:
+    suites = ["TLS_AES_128_GCM_SHA256", "TLS_CHACHA20_POLY1305_SHA256", "TLS_RSA_WITH_AES_256_CBC_SHA"]
+    assert [is_of_tls_1_3(suite) for suite in suites] == [True, True, False]
+    assert (openssl_list(suites), openssl_list(suites[:2])) == ("AES256-SHA", "")

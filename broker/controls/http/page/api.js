@@ -57,6 +57,7 @@ async function errorOf(response) {
   return new ApiError(problem.detail ?? `${response.status} ${response.statusText}`, response.status, problem.parameter);
 }
 
+/** @type {Promise<string> | null} */
 let asking = null;
 
 /** Returns when there is another token than the refused one. Several requests wait for the same dialog. */

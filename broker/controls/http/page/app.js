@@ -5,7 +5,7 @@
 // returns an object with `refresh()`, which reads data and updates the elements, and optionally `close()`.
 
 import { read } from "./api.js";
-import { fill, h, setText } from "./dom.js";
+import { byId, fill, h, setText } from "./dom.js";
 import { follow } from "./live.js";
 import { showClock } from "./now.js";
 import * as access from "./views/access.js";
@@ -23,8 +23,9 @@ const VIEWS = { "": overview, topics, groups, transactions, access, wire, faults
 const LEAST_PAUSE_MS = 400;
 const PAUSES_PER_REFRESH = 5; // a refresh that takes long is repeated less often, so that a large cluster is not kept busy by its page
 
-const main = document.getElementById("main");
-const health = document.getElementById("health");
+const main = byId("main");
+const health = byId("health");
+/** @type {{refresh(): Promise<void>, close?(): void} | null} */
 let view = null;
 let changed = true;
 let refreshing = false;
@@ -46,7 +47,7 @@ function openView() {
   view?.close?.();
   view = null;
   fill(main);
-  for (const link of document.querySelectorAll("#views a")) {
+  for (const link of byId("views").getElementsByTagName("a")) {
     link.removeAttribute("aria-current");
     if (link.hash !== (name ? `#/${name}` : "#/")) continue;
     link.setAttribute("aria-current", "page");
@@ -103,18 +104,18 @@ async function showHealth() {
 }
 
 function showStream(state) {
-  const place = document.getElementById("stream");
+  const place = byId("stream");
   setText(place, state === "live" ? "live" : "connection lost");
   place.dataset.state = state;
   if (state === "live") refreshSoon();
 }
 
-fill(document.getElementById("views"), Object.entries(VIEWS).map(([name, module]) => h("li", {}, h("a", { href: name ? `#/${name}` : "#/" }, module.title))));
+fill(byId("views"), Object.entries(VIEWS).map(([name, module]) => h("li", {}, h("a", { href: name ? `#/${name}` : "#/" }, module.title))));
 window.addEventListener("hashchange", () => {
   openView();
   if (location.hash.startsWith("#/")) main.focus({ preventScroll: true });
 });
-document.querySelector(".skip").addEventListener("click", (event) => {
+byId("skip").addEventListener("click", (event) => {
   event.preventDefault();
   main.focus();
 });

@@ -12,7 +12,7 @@ export function bytesOf(value) {
 
 export function sizeOf(value) {
   if (typeof value !== "string") return (value.base64.length / 4) * 3 - (value.base64.endsWith("==") ? 2 : value.base64.endsWith("=") ? 1 : 0);
-  return /^[\x00-\x7f]*$/.test(value) ? value.length : bytesOf(value).length;
+  return /^\p{ASCII}*$/u.test(value) ? value.length : bytesOf(value).length;
 }
 
 /** Returns a value as text in a format, for at most `limit` characters or bytes of it. */

@@ -36,5 +36,5 @@ export function lineChart(points, noun) {
 /** Returns the lowest of 2, 4, 10, 20, 40, 100 and so on that is not below a number. */
 function niceMaximum(value) {
   const power = 10 ** Math.floor(Math.log10(Math.max(value, 1)));
-  return [1, 2, 4, 10].map((factor) => factor * power).find((each) => each >= Math.max(value, 2));
+  return [1, 2, 4].map((factor) => factor * power).find((each) => each >= Math.max(value, 2)) ?? 10 * power;
 }

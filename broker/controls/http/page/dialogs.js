@@ -1,6 +1,6 @@
 // Modal questions, and messages at the edge of the page. Both are announced by screen readers.
 
-import { fill, h, newId } from "./dom.js";
+import { byId, fill, h, newId } from "./dom.js";
 import { prose } from "./text.js";
 
 /** Returns the token that the user enters. */
@@ -37,10 +37,10 @@ const SHOWN_MS = 6000;
 
 /** Shows a message for some seconds. An error stays until it is closed. */
 export function notify(text, isError = false) {
-  const area = document.getElementById(isError ? "errors" : "messages");
+  const area = byId(isError ? "errors" : "messages");
   const close = h("button", { class: "plain", type: "button", "aria-label": "Close the message", onclick: () => message.remove() }, "\u00d7");
   const message = h("div", { class: isError ? "message error" : "message" }, h("span", {}, prose(text)), close);
-  if (area.children.length > 3) area.firstElementChild.remove();
+  if (area.children.length > 3) area.firstElementChild?.remove();
   area.append(message);
   if (!isError) setTimeout(() => message.remove(), SHOWN_MS);
 }

@@ -41,6 +41,16 @@ export function setText(element, text) {
   if (element.textContent !== String(text)) element.textContent = text;
 }
 
+/**
+ * Returns the element of index.html with an id.
+ * @returns {HTMLElement}
+ */
+export function byId(id) {
+  const element = document.getElementById(id);
+  if (element === null) throw new Error(`index.html has no element ${id}`);
+  return element;
+}
+
 let numbers = 0;
 
 /** Returns an id that no other element has, for labels and descriptions. */

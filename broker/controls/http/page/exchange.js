@@ -12,6 +12,7 @@ export function detailsPanel() {
   const content = h("div", {});
   const closeButton = h("button", { type: "button", onclick: () => close() }, "Close");
   const element = h("aside", { class: "details-panel", "aria-label": "Details", hidden: true }, h("div", { class: "buttons" }, heading, closeButton), content);
+  /** @type {HTMLElement | null} */
   let opener = null;
   let shown = null;
 

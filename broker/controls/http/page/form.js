@@ -5,6 +5,7 @@ import { notify, showError } from "./dialogs.js";
 import { h, newId } from "./dom.js";
 import { prose } from "./text.js";
 
+/** @type {Promise<any> | null} */
 let loading = null;
 
 /** Returns the OpenAPI document of the listener. */
@@ -62,7 +63,7 @@ function parsed(name, text) {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new Error(`${name}: invalid JSON: ${error.message}`);
+    throw new Error(`${name}: invalid JSON: ${error.message}`, { cause: error });
   }
 }
 

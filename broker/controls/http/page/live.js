@@ -11,19 +11,20 @@ const LONGEST_WAIT_MS = 8000;
  * hidden, because browsers allow few connections to one host.
  */
 export function follow(path, onEvent, onState) {
+  /** @type {AbortController | null} */
   let controller = null;
   let closed = false;
 
   async function run() {
     for (let wait = FIRST_WAIT_MS; !closed && !document.hidden; wait = Math.min(wait * 2, LONGEST_WAIT_MS)) {
-      controller = new AbortController();
+      const { signal } = (controller = new AbortController());
       try {
-        const response = await request(await path(), { signal: controller.signal });
+        const response = await request(await path(), { signal });
         wait = FIRST_WAIT_MS;
         onState("live");
         await readEvents(response.body, onEvent);
       } catch (error) {
-        if (controller.signal.aborted) return;
+        if (signal.aborted) return;
         if (error.status >= 400) {
           onState("refused", error);
           return;
@@ -60,7 +61,7 @@ async function readEvents(stream, onEvent) {
     const { value, done } = await reader.read();
     if (done) return;
     const parts = (rest + value).split("\n\n");
-    rest = parts.pop();
+    rest = parts.pop() ?? "";
     for (const part of parts) emit(part, onEvent);
   }
 }

@@ -1,9 +1,10 @@
 // The time of the cluster, which passes at its own speed or stands still. It is computed from the last answer of the cluster.
 
-import { setText } from "./dom.js";
+import { byId, setText } from "./dom.js";
 import { dayAndTime } from "./text.js";
 
-const element = document.getElementById("clock");
+const element = byId("clock");
+/** @type {{now: number, speed: number, at: number} | null} */
 let known = null;
 
 /** Remembers the state of the clock and shows it. */

@@ -18,6 +18,7 @@ export function sequenceDiagram(onOpen) {
   let entries = [];
   let nodes = [];
   let clients = [];
+  /** @type {HTMLElement | null} */
   let current = null;
 
   /** Adds the lanes that entries need. Returns whether there are new ones. */
@@ -78,7 +79,7 @@ export function sequenceDiagram(onOpen) {
     if (target === undefined || index < 0) return;
     event.preventDefault();
     enter(all[Math.min(Math.max(target, 0), all.length - 1)]);
-    current.focus();
+    current?.focus();
   });
 
   return {

@@ -5,6 +5,7 @@ import { h } from "./dom.js";
 
 export const SHORT = 120;
 
+// eslint-disable-next-line no-control-regex, no-misleading-character-class -- these characters are the ones to replace
 const HIDDEN = /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
 
 /** Returns a text whose control characters, invisible characters and lone surrogates are visible symbols. */

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
 
-from odradek.broker.controls.http.access import Access
-from odradek.broker.controls.http.problems import Problem
+from odradek.broker.controls.http.access import AccessRules, ControlAddress
+from odradek.broker.controls.http.responses import Problem
 
-LOCAL = Access("127.0.0.1", None)
+LOCAL = AccessRules("127.0.0.1", None)
 
 
-def status(access: Access, *, public: bool = False, **headers: str) -> int:
+def status(access: AccessRules, *, public: bool = False, **headers: str) -> int:
     """Returns the status of the refusal, 0 for access."""
     try:
         access.check(headers, public=public)
@@ -36,11 +37,11 @@ def test_host_of_the_machine_is_accepted(host: str) -> None:
 def test_foreign_host_is_always_refused(host: str) -> None:
     assert status(LOCAL, host=host) == 403
     assert status(LOCAL, host=host, public=True) == 403
-    assert status(Access("127.0.0.1", "secret"), host=host, authorization="Bearer secret") == 403
+    assert status(AccessRules("127.0.0.1", "secret"), host=host, authorization="Bearer secret") == 403
 
 
 def test_bound_host_is_accepted() -> None:
-    access = Access("Kafka.internal", "t")
+    access = AccessRules("Kafka.internal", "t")
     assert status(access, host="kafka.internal:9099", authorization="Bearer t") == 0
     assert status(access, host="other.internal:9099", authorization="Bearer t") == 403
     assert status(access, host="10.0.0.1:9099", authorization="Bearer t") == 403
@@ -48,7 +49,7 @@ def test_bound_host_is_accepted() -> None:
 
 @pytest.mark.parametrize("bound", ["0.0.0.0", "::"])
 def test_listener_on_all_interfaces_accepts_addresses_only(bound: str) -> None:
-    access = Access(bound, "t")
+    access = AccessRules(bound, "t")
     for host in ("10.0.0.1:9099", "[2001:db8::1]:9099", "localhost"):
         assert status(access, host=host, authorization="Bearer t") == 0
     assert status(access, host="evil.example", authorization="Bearer t") == 403
@@ -89,12 +90,52 @@ def test_page_of_the_listener_is_accepted() -> None:
     ],
 )
 def test_token_must_be_given_exactly(authorization: str, expected: int) -> None:
-    access = Access("127.0.0.1", "secret")
+    access = AccessRules("127.0.0.1", "secret")
     assert status(access, host="localhost", authorization=authorization) == expected
     assert status(access, host="localhost", authorization=authorization, public=True) == 0
 
 
 def test_refusal_without_token_names_the_scheme() -> None:
     with pytest.raises(Problem, match="Authorization: Bearer") as raised:
-        Access("127.0.0.1", "secret").check({"host": "localhost"}, public=False)
+        AccessRules("127.0.0.1", "secret").check({"host": "localhost"}, public=False)
     assert raised.value.headers == {"WWW-Authenticate": 'Bearer realm="odradek"'}
+
+
+@pytest.mark.parametrize(
+    ("text", "token", "expected", "bound"),
+    [
+        ("127.0.0.1:9099", None, ("127.0.0.1", 9099, None), "127.0.0.1:7"),
+        ("[::1]:0", None, ("::1", 0, None), "[::1]:7"),
+        ("localhost:0", "t", ("localhost", 0, "t"), "localhost:7"),
+        ("0.0.0.0:9099", "t", ("0.0.0.0", 9099, "t"), "0.0.0.0:7"),
+    ],
+)
+def test_address_is_parsed(text: str, token: str | None, expected: tuple[str, int, str | None], bound: str) -> None:
+    address = ControlAddress.parse(text, token)
+    assert address == expected
+    assert address.bound_to(7) == bound
+
+
+@pytest.mark.parametrize(
+    ("text", "token", "message"),
+    [
+        ("9099", None, "invalid address '9099' for control: use HOST:PORT, such as 127.0.0.1:9099"),
+        (":9099", None, "invalid address ':9099'"),
+        ("127.0.0.1:70000", None, "invalid address '127.0.0.1:70000'"),
+        ("::1:9099", None, "invalid address '::1:9099'"),
+        ("http://127.0.0.1:9099", None, "invalid address"),
+        (
+            "0.0.0.0:9099",
+            None,
+            "control cannot listen on 0.0.0.0 without a token: set a token, or, outside a container, listen on 127.0.0.1",
+        ),
+        ("kafka:9099", None, "control cannot listen on kafka without a token"),
+        ("[::]:9099", None, "control cannot listen on :: without a token"),
+        ("127.0.0.1:9099", "", "invalid token for control: use printable ASCII characters without spaces"),
+        ("127.0.0.1:9099", "a b", "invalid token"),
+        ("127.0.0.1:9099", "é", "invalid token"),
+    ],
+)
+def test_invalid_address_or_token_is_refused(text: str, token: str | None, message: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(message)):
+        ControlAddress.parse(text, token)

@@ -18,8 +18,8 @@ from odradek.broker.control_errors import InvalidControl
 from odradek.broker.controls import cluster_controls  # noqa: F401  (declares the controls)
 from odradek.broker.controls.declaration import CONTROLS, Control
 from odradek.broker.controls.http import routes
-from odradek.broker.controls.http.problems import Problem
 from odradek.broker.controls.http.requests import Request
+from odradek.broker.controls.http.responses import Problem
 from odradek.broker.controls.http.routes import path_of
 from odradek.broker.controls.interface.examples import example_of
 from odradek.broker.controls.interface.signatures import parameters_of

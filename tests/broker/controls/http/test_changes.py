@@ -11,9 +11,9 @@ import pytest
 
 from odradek import Cluster
 from odradek.broker.controls.cluster_controls import ClusterControls
-from odradek.broker.controls.http import changes as changes_module
 from odradek.broker.controls.http import connection as control_connection
-from odradek.broker.controls.http.changes import CHANGE, CHANGES_PATH, KEEP_ALIVE
+from odradek.broker.controls.http import listener as control_listener
+from odradek.broker.controls.http.listener import CHANGE, CHANGES_PATH, KEEP_ALIVE
 from odradek.broker.controls.http.requests import Request
 from odradek.broker.controls.http.routes import Stream
 from tests.broker.controls.http.http_requests import ask, connected, get
@@ -47,13 +47,13 @@ def read_until(client: socket.socket, wanted: bytes) -> bytes:
 
 def serve(cluster: Cluster, path: str, stream: Stream) -> None:
     """Adds a stream to the listener of a cluster."""
-    listener = cluster._cluster._listener
+    listener = cluster._embedded._listener
     assert listener is not None
     listener.resources[path] = stream
 
 
 def test_change_stream_begins_with_an_event_and_reports_changes(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(changes_module, "PAUSE_S", 0)
+    monkeypatch.setattr(control_listener, "PAUSE_S", 0)
     with opened(address_of(cluster)) as client:
         head = read_until(client, CHANGE)
         assert b"HTTP/1.1 200 OK\r\n" in head
@@ -66,8 +66,8 @@ def test_change_stream_begins_with_an_event_and_reports_changes(cluster: Cluster
 
 
 def test_change_stream_without_changes_keeps_the_connection(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(changes_module, "PAUSE_S", 0)
-    monkeypatch.setattr(changes_module, "KEEP_ALIVE_S", 0.01)
+    monkeypatch.setattr(control_listener, "PAUSE_S", 0)
+    monkeypatch.setattr(control_listener, "KEEP_ALIVE_S", 0.01)
     with opened(address_of(cluster)) as client:
         read_until(client, KEEP_ALIVE * 3)
         cluster.produce("orders", ["value"])

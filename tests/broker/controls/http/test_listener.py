@@ -22,11 +22,11 @@ from odradek.broker.controls.declaration import CONTROLS
 from odradek.broker.controls.http import connection as control_connection
 from odradek.broker.controls.http import listener as control_listener
 from odradek.broker.controls.http.requests import MAX_BODY_BYTES
-from odradek.broker.network import event_loop
+from odradek.broker.network import driver
 from tests.broker.controls.http.http_requests import Answer, answer_of, ask, ask_on, connected, get, post
 from tests.fuzz.canary import Canary
 
-LOOPS = ["asyncio", *(["uvloop"] if event_loop.uvloop is not None else [])]
+LOOPS = ["asyncio", *(["uvloop"] if driver.uvloop is not None else [])]
 
 
 @pytest.fixture(scope="module", params=LOOPS)
@@ -201,7 +201,7 @@ def test_internal_error_costs_one_request(address: str, monkeypatch: pytest.Monk
     assert "an internal error while answering GET /group/list" in caplog.text
 
 
-# Access
+# AccessRules
 
 
 def test_foreign_pages_have_no_access(address: str) -> None:
@@ -571,7 +571,7 @@ def test_stopped_listener_releases_its_port(loop: str, monkeypatch: pytest.Monke
             cluster = await AsyncCluster(nodes=1, control=address).start()
         await cluster.stop()
 
-    with asyncio.Runner(loop_factory=event_loop.new_event_loop) as runner:
+    with asyncio.Runner(loop_factory=driver.new_event_loop) as runner:
         runner.run(scenario())
 
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from odradek.broker.controls.http.problems import Problem
 from odradek.broker.controls.http.requests import MAX_BODY_BYTES, MAX_CHUNKS, MAX_HEAD_BYTES, MAX_HEADERS, Request, RequestParser
+from odradek.broker.controls.http.responses import Problem
 
 GET = b"GET /clock/show?a=b%20c HTTP/1.1\r\nHost: localhost:1\r\n\r\n"
 POST = b'POST /node/stop HTTP/1.1\r\nhost:localhost\r\nContent-Type: application/json\r\nContent-Length: 11\r\n\r\n{"node": 2}'

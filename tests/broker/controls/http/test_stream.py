@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import socket
-from collections.abc import Iterator
+from collections.abc import Coroutine, Iterator
 from contextlib import closing
 from http.client import HTTPConnection, HTTPResponse
 from typing import Any
@@ -14,6 +15,8 @@ import pytest
 from odradek import Cluster
 from odradek.broker.controls.http import connection as control_connection
 from odradek.broker.controls.http import stream
+from odradek.broker.controls.http.stream import TimeBudget
+from odradek.broker.scheduling.turns import TURN_S
 from odradek.broker.wire.json_form import json_of_entry
 from odradek.protocol.frame import encode_request
 from odradek.protocol.messages.metadata import METADATA, MetadataRequest
@@ -165,7 +168,7 @@ def test_reader_that_does_not_read_disturbs_nobody(cluster: Cluster, client: soc
         response, sent = opened(cluster, "since=0")
         with closing(response):
             assert next(sent)[1] in ("missed", "event")
-        listener = cluster._cluster._listener
+        listener = cluster._embedded._listener
         assert listener is not None
         while listener.connections:
             ask(client, METADATA, 9, MetadataRequest(topics=None))
@@ -191,3 +194,54 @@ def test_readers_with_the_same_parameters_share_the_texts(cluster: Cluster, clie
     assert len(rendered) == 1
     for response, _ in followed:
         response.close()
+
+
+class Loop:
+    """A clock that only the test moves, and the pauses of the budget."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.now_s = 100.0
+        self.pauses: list[float] = []
+        monkeypatch.setattr(asyncio, "get_running_loop", lambda: self)
+        monkeypatch.setattr(asyncio, "sleep", self._sleep)
+
+    def time(self) -> float:
+        return self.now_s
+
+    async def _sleep(self, seconds: float) -> None:
+        self.pauses.append(seconds)
+
+
+def run(scenario: Coroutine[Any, Any, None]) -> None:
+    with pytest.raises(StopIteration):
+        scenario.send(None)
+
+
+def test_budget_pauses_for_as_long_as_readers_have_worked(monkeypatch: pytest.MonkeyPatch) -> None:
+    loop, shared = Loop(monkeypatch), TimeBudget()
+
+    async def scenario() -> None:
+        for worked_s in (TURN_S / 2, TURN_S / 4, TURN_S / 2, 3 * TURN_S, 0):
+            async with shared.turn() as end_s:
+                assert end_s == loop.now_s + TURN_S
+                loop.now_s += worked_s
+
+    run(scenario())
+    assert loop.pauses == pytest.approx([0, 0, 1.25 * TURN_S, 3 * TURN_S, 0])
+
+
+def test_budget_lets_readers_work_in_the_order_of_asking() -> None:
+    worked: list[int] = []
+
+    async def read(shared: TimeBudget, number: int) -> None:
+        for _ in range(3):
+            async with shared.turn():
+                worked.append(number)
+
+    async def scenario() -> None:
+        shared = TimeBudget()
+        await asyncio.gather(*(read(shared, number) for number in range(4)))
+
+    asyncio.run(scenario())
+    assert sorted(worked[:4]) == [0, 1, 2, 3]
+    assert len(worked) == 12

@@ -11,7 +11,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from odradek.broker.groups.coordinator import Groups, GroupSettings
 from odradek.broker.groups.share.assignor import Assignment
 from odradek.broker.groups.share.group import ShareGroup
-from odradek.broker.groups.share.heartbeat import Heartbeat
+from odradek.broker.groups.share.heartbeat import ShareHeartbeat
 from odradek.broker.groups.states import ShareGroupState
 from odradek.broker.scheduling.timers import Timers
 from odradek.protocol.errors import ErrorCode, KafkaError
@@ -64,7 +64,7 @@ class ShareGroupMachine(RuleBasedStateMachine):
         client.topics = client.topics if topics is None else topics
         is_full = topics is not None or client.epoch == 0 or client.in_doubt
         try:
-            result = self.groups.share.heartbeat("g", Heartbeat(client.name, client.epoch, topics=client.topics if is_full else None))
+            result = self.groups.share.heartbeat("g", ShareHeartbeat(client.name, client.epoch, topics=client.topics if is_full else None))
         except KafkaError as error:
             assert error.code in REJOIN, error
             client.forget()
@@ -85,7 +85,7 @@ class ShareGroupMachine(RuleBasedStateMachine):
         member = self.group.members.get(client.name) if self.group else None
         accepted = (0, member.epoch, member.previous_epoch) if member else (0,)
         try:
-            self.groups.share.heartbeat("g", Heartbeat(client.name, epoch, topics=client.topics))
+            self.groups.share.heartbeat("g", ShareHeartbeat(client.name, epoch, topics=client.topics))
         except KafkaError as error:
             assert error.code in REJOIN
             assert epoch not in accepted or error.code is ErrorCode.GROUP_MAX_SIZE_REACHED
@@ -97,7 +97,7 @@ class ShareGroupMachine(RuleBasedStateMachine):
         client = self.client(number)
         known = self.group is not None and client.name in self.group.members
         try:
-            self.groups.share.heartbeat("g", Heartbeat(client.name, -1))
+            self.groups.share.heartbeat("g", ShareHeartbeat(client.name, -1))
         except KafkaError as error:
             assert not known
             assert error.code in REJOIN
@@ -147,7 +147,7 @@ class ShareGroupMachine(RuleBasedStateMachine):
             assert error.code is (ErrorCode.GROUP_ID_NOT_FOUND if self.group is None else ErrorCode.NON_EMPTY_GROUP)
         else:
             for result in results:
-                assert result.error or (result.topic and result.topic.id not in self.groups.share.initialized("g"))
+                assert result.error or (result.topic and result.topic.id not in self.groups.share.initialized_partitions("g"))
 
     @rule()
     def delete_group(self) -> None:

@@ -59,9 +59,9 @@ export function open(main) {
 async function showForms(preset, presetForm, anyForm, added) {
   const { paths } = await openapi();
   const presets = Object.keys(paths).filter((path) => path.startsWith("/fault/preset/"));
-  fill(preset, presets.map((path) => h("option", { value: path }, path.split("/").pop().replaceAll("-", " "))));
+  fill(preset, presets.map((path) => h("option", { value: path }, path.replace(/.*\//, "").replaceAll("-", " "))));
   fill(presetForm, await formOf(presets[0], added));
-  fill(anyForm, ...(await groupedForm(paths, added)));
+  fill(anyForm, ...(await groupedForm(added)));
 }
 
 async function formOf(path, added) {
@@ -72,7 +72,7 @@ async function formOf(path, added) {
 }
 
 /** Returns the form with all options in groups: those of the requests, those of the frequency, and the rest, which say what happens. */
-async function groupedForm(paths, added) {
+async function groupedForm(added) {
   const apis = newId("apis");
   const fields = (await parametersOf("/fault/add")).map((parameter) => fieldOf(parameter, { suggestions: { api: apis } }));
   const form = controlForm("/fault/add", fields, "Add", added);

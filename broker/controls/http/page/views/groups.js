@@ -83,7 +83,7 @@ function openGroup(main, groupId) {
       fill(chart, lineChart(historyOf(groupId), "lag"));
       members.update(group.members);
       offsets.update(group.offsets);
-      await events.update(group);
+      await events.update();
     },
   };
 }

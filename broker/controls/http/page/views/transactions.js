@@ -19,7 +19,7 @@ const COLUMNS = [
   { title: "State", value: (row) => row.state, cell: (row) => stateMark(row.state) },
   { title: "Producer", value: (row) => `${row.producer_id}, epoch ${row.producer_epoch}` },
   { title: "Started", value: (row) => row.started, cell: (row) => (row.started === null ? h("span", { class: "faint" }, "not open") : time(row.started)) },
-  { title: "Open for", value: age, cell: (row) => (row.started === null ? "" : duration(age(row) * SECOND_MS)), number: true },
+  { title: "Open for", value: age, cell: (row) => (row.started === null ? "" : duration((age(row) ?? 0) * SECOND_MS)), number: true },
   { title: "Time-out", value: (row) => row.timeout_ms, cell: (row) => duration(row.timeout_ms), number: true },
   { title: "Partitions", value: (row) => row.partitions, cell: (row) => partitions(row.partitions) || h("span", { class: "faint" }, "none") },
   { title: "Coordinator", value: (row) => row.coordinator, cell: (row) => (row.coordinator < 0 ? "none" : row.coordinator) },

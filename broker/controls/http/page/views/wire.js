@@ -33,15 +33,16 @@ export function open(main) {
     for (const entry of entries) numbers.next = Math.max(numbers.next, entry.sequence + 1);
     showStatus();
   });
-  const numbers = { shown: 0, leftOut: 0, missed: 0, sampled: false, next: null };
+  const numbers = { shown: 0, leftOut: 0, missed: 0, sampled: false, next: 0 }; // `next` is 0 until the first entry is known
   let paused = false;
   let refused = false;
+  /** @type {{close(): void} | null} */
   let stream = null;
 
   /** Returns the path of the stream, which continues where it was interrupted, or begins with the latest entries. */
   async function path() {
-    numbers.next ??= Math.max(1, (await read("/wire/mark")) - SHOWN_BEFORE);
-    return `/wire/stream?${new URLSearchParams({ since: numbers.next, sample: true, filter: filter.value.trim() })}`;
+    numbers.next ||= Math.max(1, (await read("/wire/mark")) - SHOWN_BEFORE);
+    return `/wire/stream?${new URLSearchParams({ since: String(numbers.next), sample: "true", filter: filter.value.trim() })}`;
   }
 
   function onEvent(type, data) {
@@ -99,7 +100,7 @@ export function open(main) {
     event.preventDefault();
     details.close();
     diagram.clear();
-    Object.assign(numbers, { shown: 0, leftOut: 0, missed: 0, sampled: false, next: null });
+    Object.assign(numbers, { shown: 0, leftOut: 0, missed: 0, sampled: false, next: 0 });
     if (paused) setPaused(false);
     else connect();
   });

@@ -1,4 +1,4 @@
-"""The arguments of `Cluster` that need more than their values: checks of their types, and what is made of them.
+"""Checks of the arguments of `Cluster`, and what a server starts with that is made of them.
 
 Each error names the argument. An unknown keyword raises TypeError, as Python does, with the nearest keyword.
 """
@@ -7,46 +7,80 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
+from inspect import signature
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
+from ..control_errors import unknown_keyword
+from ..logs import unknown_settings
+from ..security.startup import Security
+from ..settings.cluster_config import ClusterConfig, cluster_of
+from ..settings.properties import SettingValue, as_text
+from ..settings.spelling import check_scope
+
 if TYPE_CHECKING:
-    from ..controls.http.address import ControlAddress
+    from ..controls.http.access import ControlAddress
     from ..releases.release import Release
     from ..seed_data.reading import Place
     from ..wire.capture_options import CaptureOptions
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+ANY_PORT = "PLAINTEXT://127.0.0.1:0"
 TRANSACTION_VERSIONS = (0, 1, 2)
 
 
-def suggesting_keywords(function: F) -> F:
+def suggest_keywords(function: F) -> F:
     """Returns a constructor or class method that answers an unknown keyword with the nearest of its own."""
+    names = list(signature(function).parameters)[1:]
 
     @wraps(function)
-    def call(*args: Any, **kwargs: Any) -> Any:
-        names = function.__code__.co_varnames[1 : function.__code__.co_argcount + function.__code__.co_kwonlyargcount]
+    def call(owner: Any, *args: Any, **kwargs: Any) -> Any:
         for name in kwargs:
             if name not in names:
-                from ..control_errors import unknown_keyword
-
-                raise TypeError(unknown_keyword(function.__qualname__.removesuffix(".__init__"), name, names))
-        return function(*args, **kwargs)
+                called = type(owner).__name__ if function.__name__ == "__init__" else f"{owner.__name__}.{function.__name__}"
+                raise TypeError(unknown_keyword(called, name, names))
+        return function(owner, *args, **kwargs)
 
     return cast(F, call)
 
 
-def checked_seed(seed: int | None) -> int | None:
-    """Returns the seed. Raises TypeError."""
+def cluster_config(
+    nodes: int, settings: Mapping[str, SettingValue], security: Security, as_version: str | None, *, ignore_unknown: bool
+) -> ClusterConfig:
+    """Returns the nodes with their settings, on free ports unless the settings contain listeners. Raises TypeError or ValueError."""
+    if not isinstance(nodes, int) or isinstance(nodes, bool):
+        raise TypeError(f"nodes must be an int, not {nodes!r}")
+    given = texts_of(settings)
+    if not ignore_unknown:
+        check_scope(given)
+    brokers = [security.settings({"listeners": ANY_PORT} | given, settings)]
+    config = cluster_of(brokers, nodes=nodes, as_version=as_version, ignore_unknown_settings=ignore_unknown)
+    unknown_settings(config.unknown)
+    return security.apply_to(config)
+
+
+def texts_of(settings: Mapping[str, SettingValue]) -> dict[str, str]:
+    """Returns settings with their values as texts. Raises TypeError."""
+    if not isinstance(settings, Mapping):
+        raise TypeError(f'settings must be a mapping such as {{"num.partitions": 3}}, not {settings!r}')
+    for name in settings:
+        if not isinstance(name, str):
+            raise TypeError(f"the name of a setting must be a str, not {name!r}")
+    return {name: as_text(name, value) for name, value in settings.items()}
+
+
+def check_seed(seed: int | None) -> None:
+    """Raises TypeError for a seed that is no integer."""
     if seed is not None:
         _check_type("seed", seed, int)
-    return seed
 
 
 def files_of(data: Place | Sequence[Place]) -> list[Path]:
     """Returns the files of seed data. Raises TypeError or ValueError."""
+    if not data:
+        return []
     from ..seed_data import reading
 
     for each in data if isinstance(data, list | tuple) else [data]:
@@ -54,9 +88,13 @@ def files_of(data: Place | Sequence[Place]) -> list[Path]:
     return reading.files_of(data)
 
 
-def control_address(control: str, token: str | None) -> ControlAddress:
-    """Returns the address of the control listener. Raises TypeError or ValueError."""
-    from ..controls.http.address import ControlAddress
+def control_address(control: str | None, token: str | None) -> ControlAddress | None:
+    """Returns the address of the control listener, None without one. Raises TypeError or ValueError."""
+    if control is None:
+        if token is not None:
+            raise ValueError('control_token has no effect without control, such as control="127.0.0.1:0"')
+        return None
+    from ..controls.http.access import ControlAddress
 
     _check_type("control", control, str)
     if token is not None:

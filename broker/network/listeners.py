@@ -1,0 +1,172 @@
+"""The listeners of a cluster: their ports, the acceptors of the nodes that run, and the connections of their clients.
+
+A node that is stopped keeps its ports: they are bound without listening for as long as the node exists, so that no other process gets them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import socket
+from collections.abc import Container, Iterable
+from typing import TYPE_CHECKING
+
+from ..cluster.broker import Broker
+from ..connections.connection import Connection
+from ..settings.cluster_config import NodeConfig
+from ..settings.listeners import Listener
+from .acceptor import Acceptor, bind
+from .client_protocol import ClientProtocol
+
+if TYPE_CHECKING:
+    from .capture import Capture
+    from .server import Server
+
+log = logging.getLogger("kafka.server.KafkaServer")
+
+
+class ReservedPorts:
+    """The bound sockets of all listeners."""
+
+    def __init__(self) -> None:
+        self._sockets: dict[Listener, socket.socket] = {}
+
+    def reserve(self, node: NodeConfig) -> NodeConfig:
+        """Binds a node's ports, and returns the node with the ports that the kernel has chosen for port 0. Raises OSError."""
+        bound = []
+        for listener in node.listeners:
+            reserved = bind(listener)
+            bound.append(listener.bound(reserved.getsockname()[1]))
+            self._sockets[bound[-1]] = reserved
+        return node.bound(bound)
+
+    def reserve_again(self, nodes: Iterable[NodeConfig]) -> None:
+        """Binds the ports of those nodes whose ports were released. Raises OSError, and binds none, if one is in use."""
+        missing = [node for node in nodes if not self._sockets.keys() >= set(node.listeners)]
+        try:
+            for node in missing:
+                self.reserve(node)
+        except OSError:
+            self.release(missing)
+            raise
+
+    def release(self, nodes: Iterable[NodeConfig]) -> None:
+        """Releases the ports of nodes."""
+        for listener in [listener for node in nodes for listener in node.listeners if listener in self._sockets]:
+            self._sockets.pop(listener).close()
+
+    def release_all_but(self, listeners: Container[Listener]) -> None:
+        """Releases all ports except those of these listeners."""
+        for listener in [listener for listener in self._sockets if listener not in listeners]:
+            self._sockets.pop(listener).close()
+
+
+class Listeners:
+    """The acceptors by nodes, and the connections that they have accepted.
+
+    `ports` are reserved for all nodes, also for those that are stopped.
+    """
+
+    def __init__(self, server: Server) -> None:
+        self._server = server
+        self.ports = ReservedPorts()
+        self._acceptors: dict[int, list[Acceptor]] = {}
+        self._clients: dict[ClientProtocol, None] = {}  # no set, whose order would differ between runs of a seeded cluster
+
+    def open_node(self, node_id: int) -> None:
+        """Listens on all listeners of a node. Raises OSError if it cannot listen."""
+        broker = self._server.cluster.brokers[node_id]
+        acceptors = self._acceptors[node_id] = []
+        for listener in broker.listeners.values():
+            acceptors.append(Acceptor(self._server, broker, listener))
+            acceptors[-1].refuse(self._is_refused(acceptors[-1]))
+            log.info("[KafkaServer id=%d] listening on %s://%s:%d", node_id, listener.name, listener.host, listener.port)
+
+    async def close_node(self, node_id: int) -> None:
+        """Closes the listeners and the connections of a node."""
+        for acceptor in self._acceptors.pop(node_id, ()):
+            await acceptor.close()
+        for client in self._clients_of(node_id):
+            client.abort("the node is stopped")
+        while self._clients_of(node_id):
+            await asyncio.sleep(0)
+
+    async def close(self) -> None:
+        """Closes all listeners and connections, and releases the ports."""
+        for node_id in list(self._acceptors):
+            await self.close_node(node_id)
+        self.ports.release_all_but(())
+
+    def silence_node(self, node_id: int) -> None:
+        """Accepts no connections to a node, and neither reads nor writes the open ones."""
+        for acceptor in self._acceptors[node_id]:
+            acceptor.pause()
+        for client in self._clients_of(node_id):
+            client.silence()
+
+    def end_silence(self, node_id: int) -> None:
+        """Accepts, reads and writes connections to a node again."""
+        for acceptor in self._acceptors[node_id]:
+            acceptor.resume()
+        for client in self._clients_of(node_id):
+            client.end_silence()
+
+    async def follow_nodes(self, nodes: Iterable[NodeConfig]) -> None:
+        """Opens the listeners of nodes that are running, closes all others, and releases the ports that no node has any more.
+
+        A node that was removed and added again had other ports than a state from before has.
+        """
+        brokers = self._server.cluster.brokers
+        listening = {broker.node_id: list(broker.listeners.values()) for broker in brokers.values() if broker.running}
+        for node_id, acceptors in list(self._acceptors.items()):
+            if [acceptor.listener for acceptor in acceptors] != listening.get(node_id):
+                await self.close_node(node_id)
+        for broker in brokers.values():
+            if broker.running and broker.node_id not in self._acceptors:
+                self.open_node(broker.node_id)
+            for acceptor in self._acceptors.get(broker.node_id, ()):
+                acceptor.drop_held()
+                acceptor.resume() if broker.silence is None else acceptor.pause()
+        self.ports.release_all_but({listener for node in nodes for listener in node.listeners})
+
+    def refuse_or_listen(self) -> None:
+        """Lets each listener refuse connections, or not, as the faults say."""
+        for acceptors in self._acceptors.values():
+            for acceptor in acceptors:
+                acceptor.refuse(self._is_refused(acceptor))
+
+    def _is_refused(self, acceptor: Acceptor) -> bool:
+        gate = self._server.core.gate
+        return gate is not None and gate.refuses(acceptor.broker, acceptor.name)
+
+    def connections(self) -> list[Connection]:
+        """Returns the open connections in the order in which they were accepted."""
+        connections = [client.connection for client in self._clients]
+        return sorted(connections, key=lambda connection: connection.client.connection_id)
+
+    def reset_connections(self, reason: str) -> None:
+        """Closes all connections with RST."""
+        for client in list(self._clients):
+            client.reset(reason)
+
+    def follow(self, capture: Capture | None) -> None:
+        """Writes what happens on all connections to a capture, or to none any more."""
+        for client in self._clients:
+            client.follow(capture)
+
+    def opened(self, client: ClientProtocol) -> None:
+        self._server.keep_state_after_start()
+        self._clients[client] = None
+
+    def closed(self, client: ClientProtocol) -> None:
+        self._clients.pop(client, None)
+        self.release(client.broker, client.host)
+
+    def release(self, broker: Broker, host: str) -> None:
+        """Releases the place of a closed connection and resumes acceptors that were at their limit."""
+        broker.connections.release(host)
+        for acceptor in self._acceptors.get(broker.node_id, ()):
+            acceptor.resume()
+
+    def _clients_of(self, node_id: int) -> list[ClientProtocol]:
+        return [client for client in self._clients if client.broker.node_id == node_id]
