@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from ..broker.controls.waiting_requests import WaitingRequest
+    from ..broker.controls.connections import WaitingRequest
     from .running_test import RunningTest
     from .watching import Watch, Watched
 

@@ -1,4 +1,4 @@
-"""The nodes as the controller sees them, and the log of cluster metadata, of which only the length is emulated."""
+"""The controller's view of its cluster: the nodes, and the log of metadata, of which only the length is emulated."""
 
 from __future__ import annotations
 

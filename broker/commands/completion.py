@@ -107,7 +107,7 @@ def add_controls(parser: Parser) -> None:
     """Adds the commands of `odradek ctl`, whose own parser follows from the declarations too."""
     from ..controls import cluster_controls  # noqa: F401  (declares the controls)
     from ..controls.declaration import CONTROLS
-    from ..controls.interface.command_text import summary_of
+    from ..controls.interface.command_help import summary_of
 
     (commands,) = (action for action in parser._actions if isinstance(action, argparse._SubParsersAction))
     parsers: dict[tuple[str, ...], Parser] = {(): commands.choices["ctl"]}
@@ -124,9 +124,8 @@ def add_controls(parser: Parser) -> None:
 
 
 def _add_arguments(parser: Parser, control: Control) -> None:
-    from ..controls.interface.command_help import COMMON_OPTIONS
+    from ..controls.interface.command_help import COMMON_OPTIONS, in_command_words
     from ..controls.interface.command_line import is_flag, option_of, positionals_of
-    from ..controls.interface.command_text import in_command_words
     from ..controls.interface.signatures import parameters_of
 
     positionals = positionals_of(control)
@@ -149,11 +148,11 @@ def _add_arguments(parser: Parser, control: Control) -> None:
 def _choices(shape: Shape) -> list[str] | None:
     """Returns the texts of which a parameter is one, None if there is no list of them."""
     from ..controls.interface.shapes import Choice
-    from ..controls.interface.structures import ListOf, Null, OneOf
+    from ..controls.interface.structures import Alternatives, ListOf, Null
 
     if isinstance(shape, Choice):
         return list(map(str, shape.values))
-    if isinstance(shape, OneOf):
+    if isinstance(shape, Alternatives):
         (first, *others) = (each for each in shape.members if not isinstance(each, Null))
         return None if others else _choices(first)
     return _choices(shape.item) if isinstance(shape, ListOf) else None

@@ -16,7 +16,7 @@ from ..control_errors import InvalidControl, unknown
 from ..controls import cluster_controls  # noqa: F401  (declares the controls)
 from ..controls.interface.command_help import help_of
 from ..controls.interface.command_line import control_named, pairs_of
-from ..controls.interface.signatures import bound_texts
+from ..controls.interface.signatures import bind_texts
 from ..process.terminal import has_colours
 from ..settings.properties import read_properties
 from .clock_progress import progress_of
@@ -56,7 +56,7 @@ def run(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
 def _carry_out(tokens: Sequence[str], options: Mapping[str, str], *, colours: bool) -> int:
     control, arguments = control_named(tokens)
     pairs = pairs_of(control, arguments)
-    bound = {name: _absolute(value) for name, value in bound_texts(control, pairs).items()}
+    bound = {name: _absolute(value) for name, value in bind_texts(control, pairs).items()}
     host, port = control_address(options.get("--control"), {})
     token = options.get("--control-token")
     with progress_of(control, lambda each: send(host, port, token, each, (), {})):

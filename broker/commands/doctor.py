@@ -49,7 +49,7 @@ def _in_cluster(options: argparse.Namespace, environ: Mapping[str, str]) -> list
     """Returns the findings of a running cluster. Raises ValueError if it does not answer."""
     import json
 
-    from ..controls import doctor  # noqa: F401  (declares the control)
+    from ..controls import wire  # noqa: F401  (declares the control)
     from ..controls.declaration import CONTROLS
     from .ctl_client import NoAnswer, send
 

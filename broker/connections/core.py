@@ -29,7 +29,7 @@ from .connection import Connection
 if TYPE_CHECKING:
     from ..faults.table import Faults
     from ..throttling.connection_rates import ConnectionRates
-    from ..throttling.throttle import Throttle
+    from ..throttling.quota_gate import QuotaGate
     from ..topics.partition import Partition, Topic
     from ..wire.record import Record
     from ..wire.recording import Recording
@@ -82,11 +82,11 @@ class Core:
         return Faults(self.cluster, lambda: self.connections, self._set_gate)
 
     @cached_property
-    def throttle(self) -> Throttle:
+    def throttle(self) -> QuotaGate:
         """The gate of client quotas, whose modules are imported when there are any."""
-        from ..throttling.throttle import Throttle
+        from ..throttling.quota_gate import QuotaGate
 
-        return Throttle(self.cluster, self.clock)
+        return QuotaGate(self.cluster, self.clock)
 
     @property
     def record(self) -> Record | None:

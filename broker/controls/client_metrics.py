@@ -53,10 +53,10 @@ class ClientMetricsControls(Controls):
         pushes = [(push.time_ms, broker.node_id, push) for broker in brokers for push in broker.client_metrics.pushes]
         pushes.sort(key=lambda each: each[:2])
         # In a thread, because a client may push bytes that take long to read.
-        return await self._server.in_thread(lambda: [_described(node_id, push) for _, node_id, push in pushes])
+        return await self._server.in_thread(lambda: [_push_info(node_id, push) for _, node_id, push in pushes])
 
 
-def _described(node_id: int, push: Push) -> ClientMetricsPush:
+def _push_info(node_id: int, push: Push) -> ClientMetricsPush:
     from ..cluster.client_metrics import uuid_text
 
     metrics, problem = _metrics(push)

@@ -12,10 +12,9 @@ from .client_metrics import ClientMetricsControls
 from .clock import AsyncClock, Clock
 from .connections import ConnectionControls
 from .declaration import blocking
-from .doctor import DoctorControls
-from .fault_handles import AsyncFaultHandle, FaultHandle, blocking_fault
+from .fault_handles import FaultHandle, blocking_fault
 from .fault_presets import FaultPresetControls
-from .faults import FaultControls, fault_handles
+from .faults import FaultControls
 from .groups import GroupControls
 from .nodes import NodeControls
 from .overview import OverviewControls
@@ -24,8 +23,7 @@ from .replicas import ReplicaControls
 from .state import StateControls
 from .transactions import TransactionControls
 from .waiting import BlockingWaitControls, WaitControls
-from .waiting_requests import WaitingRequestControls
-from .wire import AsyncWire, RequestControls, Wire
+from .wire import AsyncWire, DoctorControls, RequestControls, Wire
 
 
 class ClusterControls(
@@ -35,7 +33,6 @@ class ClusterControls(
     GroupControls,
     TransactionControls,
     ConnectionControls,
-    WaitingRequestControls,
     DoctorControls,
     OverviewControls,
     AccessControls,
@@ -57,14 +54,11 @@ class ClusterControls(
         """The record of exchanges and events."""
         return AsyncWire(self)
 
-    @property
-    def faults(self) -> list[AsyncFaultHandle]:
-        """The faults of the cluster in the order in which they are consulted."""
-        return fault_handles(self)
-
 
 class BlockingControls(BlockingWaitControls):
     """The controls as methods that return when they are done, for other threads than the cluster's."""
+
+    _controls: ClusterControls
 
     @property
     def clock(self) -> Clock:
@@ -79,7 +73,7 @@ class BlockingControls(BlockingWaitControls):
     @property
     def faults(self) -> list[FaultHandle]:
         """The faults of the cluster in the order in which they are consulted."""
-        return [FaultHandle(handle, self._run) for handle in fault_handles(self._controls)]
+        return [FaultHandle(handle, self._run) for handle in self._controls.faults]
 
     stop_node = blocking(NodeControls.stop_node)
     start_node = blocking(NodeControls.start_node)
@@ -112,7 +106,7 @@ class BlockingControls(BlockingWaitControls):
 
     transactions = blocking(TransactionControls.transactions)
     connections = blocking(ConnectionControls.connections)
-    waiting_requests = blocking(WaitingRequestControls.waiting_requests)
+    waiting_requests = blocking(ConnectionControls.waiting_requests)
     doctor = blocking(DoctorControls.doctor)
     client_metrics = blocking(ClientMetricsControls.client_metrics)
 

@@ -8,7 +8,7 @@ from functools import wraps
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar
 
-from ..faults.exchange import Exchange
+from ..faults.options import Exchange
 from ..plurals import counted
 from .declaration import checking
 from .parameters import TimeoutS
@@ -68,18 +68,18 @@ class AnyFaultHandle:
         return f"<{self}>"
 
     def _info(self) -> FaultInfo:
-        from ..faults.explanation import missed
+        from ..faults.explanation import describe_misses
 
         fault = self._fault
         self._faults.settle()
-        why = missed(fault, self._faults.cluster.topics)
+        why = describe_misses(fault, self._faults.cluster.topics)
         return FaultInfo(fault.number, fault.text, fault.hits, list(fault.exchanges), why, fault.removed)
 
     def _text(self) -> str:
-        from ..faults.explanation import described
+        from ..faults.explanation import describe_fault
 
         self._faults.settle()
-        return described(self._fault, self._faults.cluster.topics)
+        return describe_fault(self._fault, self._faults.cluster.topics)
 
     def _read(self, read: Callable[[], R]) -> R:
         """Returns the result of a function that reads the state of the fault."""

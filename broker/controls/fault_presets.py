@@ -9,6 +9,7 @@ from math import inf
 from typing import Annotated
 
 from ..control_errors import InvalidControl, unknown
+from ..faults.options import FaultOptions
 from .declaration import control
 from .fault_handles import AsyncFaultHandle, adding
 from .faults import FaultControls
@@ -34,7 +35,7 @@ class FaultPresetControls(FaultControls, NodeControls):
 
         Producers send the records again. Without idempotence they are then stored twice.
         """
-        return self._add_fault(api="Produce", topic=escape(topic), times=times, drop=True, stage="after", close="rst")
+        return self._add_fault(FaultOptions(api="Produce", topic=escape(topic), times=times, drop=True, stage="after", close="rst"))
 
     @control("fault preset flaky")
     @adding
@@ -42,19 +43,19 @@ class FaultPresetControls(FaultControls, NodeControls):
         """Resets the connection of some requests, before anything is done, as an unreliable network does."""
         if not 0 < percent <= 100:
             raise InvalidControl("percent", f"must be above 0 and at most 100, not {percent}")
-        return self._add_fault(probability=percent / 100, drop=True, close="rst")
+        return self._add_fault(FaultOptions(probability=percent / 100, drop=True, close="rst"))
 
     @control("fault preset firewall")
     @adding
     async def firewall(self, node: NodeId) -> AsyncFaultHandle:
         """Lets all requests to a node hang while their connections stay open, as a firewall does that drops packets."""
-        return self._add_fault(node=node, hang=True)
+        return self._add_fault(FaultOptions(node=node, hang=True))
 
     @control("fault preset slow-network")
     @adding
     async def slow_network(self, ms: Annotated[int, "the delay of each response in milliseconds"]) -> AsyncFaultHandle:
         """Delays all responses."""
-        return self._add_fault(delay_ms=ms)
+        return self._add_fault(FaultOptions(delay_ms=ms))
 
     @control("fault preset leader-election")
     @adding
@@ -89,13 +90,13 @@ class FaultPresetControls(FaultControls, NodeControls):
     @adding
     async def disk_full(self, node: NodeId) -> AsyncFaultHandle:
         """Lets a node refuse all records with KAFKA_STORAGE_ERROR."""
-        return self._add_fault(api="Produce", node=node, error="KAFKA_STORAGE_ERROR")
+        return self._add_fault(FaultOptions(api="Produce", node=node, error="KAFKA_STORAGE_ERROR"))
 
     @control("fault preset not-enough-replicas")
     @adding
     async def not_enough_replicas(self, topic: TopicName) -> AsyncFaultHandle:
         """Refuses records of a topic with acks=all, as if fewer than min.insync.replicas were in sync."""
-        return self._add_fault(api="Produce", topic=escape(topic), acks=-1, error="NOT_ENOUGH_REPLICAS")
+        return self._add_fault(FaultOptions(api="Produce", topic=escape(topic), acks=-1, error="NOT_ENOUGH_REPLICAS"))
 
     @control("fault preset rolling-restart")
     async def rolling_restart(

@@ -70,7 +70,7 @@ class GroupControls(Controls):
     async def groups(self) -> list[GroupInfo]:
         """Returns all groups."""
         cluster = self._server.cluster
-        return [_described(group, cluster) for group in cluster.groups]
+        return [_group_info(group, cluster) for group in cluster.groups]
 
     @control("group show", reads=True)
     async def show_group(self, group: GroupId) -> GroupInfo:
@@ -79,7 +79,7 @@ class GroupControls(Controls):
         found = cluster.groups.get(group)
         if found is None:
             raise unknown("group", "group", group, [each.group_id for each in cluster.groups])
-        return _described(found, cluster)
+        return _group_info(found, cluster)
 
     @control("group wait", reads=True)
     async def wait_for_group(
@@ -104,25 +104,25 @@ class GroupControls(Controls):
                 raise InvalidControl(name, f"must not be negative, but it is {number}")
         if topic is None and (given := "partition" if partition is not None else "committed" if committed is not None else ""):
             raise InvalidControl("topic", f"is required with {given}")
-        wanted = Conditions(members, None if state is None else _known_state(state), lag, topic, partition, committed)
+        wanted = GroupConditions(members, None if state is None else _state_in_lower_case(state), lag, topic, partition, committed)
 
         def reached() -> GroupInfo | None:
             found = self._server.cluster.groups.get(group)
             if found is None or not wanted.may_be_met(found):
                 return None
-            info = _described(found, self._server.cluster)
+            info = _group_info(found, self._server.cluster)
             return info if wanted.are_met(info) else None
 
         def missing() -> str:
             found = self._server.cluster.groups.get(group)
             if found is None:
                 return f"group {group!r} does not exist" + (f", wanted {wanted}" if str(wanted) else "")
-            return f"group {group!r} did not reach {wanted}: {_summary(_described(found, self._server.cluster))}"
+            return f"group {group!r} did not reach {wanted}: {_summary(_group_info(found, self._server.cluster))}"
 
         return await until(lambda: self._server, reached, missing, timeout_s)
 
 
-class Conditions(NamedTuple):
+class GroupConditions(NamedTuple):
     """The conditions that a group must meet. None accepts everything."""
 
     members: int | None
@@ -163,7 +163,7 @@ def committed_offset(group: GroupInfo, topic: str, partition: int | None) -> int
 _STATES = ("Empty", "PreparingRebalance", "CompletingRebalance", "Stable", "Dead", "Assigning", "Reconciling", "NotReady")
 
 
-def _known_state(state: str) -> str:
+def _state_in_lower_case(state: str) -> str:
     """Returns the state in lower case. Raises InvalidControl for a state that no group can have."""
     if state.lower() not in map(str.lower, _STATES):
         raise unknown("state", "state of a group", state, _STATES)
@@ -185,7 +185,7 @@ def _partitions(assignment: dict[str, list[int]]) -> str:
     return " ".join(f"{topic}-{index}" for topic, indexes in assignment.items() for index in indexes) or "no partitions"
 
 
-def _described(group: Group, cluster: ClusterState) -> GroupInfo:
+def _group_info(group: Group, cluster: ClusterState) -> GroupInfo:
     if isinstance(group, ClassicGroup):
         members = [_classic_member(member, group) for member in group.members.values()]
         protocol, epoch = group.protocol_name or "", group.generation_id

@@ -49,7 +49,7 @@ class CheckedRecord:
         self.partition = _integer(f"{where}.partition", fields.get("partition"))
 
 
-def checked(number: int, record: object) -> CheckedRecord:
+def check_record(number: int, record: object) -> CheckedRecord:
     if isinstance(record, Mapping) and "base64" not in record:
         return CheckedRecord(number, record)
     if isinstance(record, list | tuple):
@@ -79,7 +79,7 @@ def _integer(where: str, value: object) -> int | None:
     raise InvalidControl.at(where, f"must be an integer of 64 bits, not {value!r}")
 
 
-def placed(topic: Topic, records: Sequence[CheckedRecord], partition: int | None) -> dict[int, list[int]]:
+def place_records(topic: Topic, records: Sequence[CheckedRecord], partition: int | None) -> dict[int, list[int]]:
     """Returns the numbers of the records by partition. Raises InvalidControl for a partition that does not exist."""
     partitions, turns = len(topic.partitions), count()
     by_partition: dict[int, list[int]] = {}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,10 +10,10 @@ from ... import __version__
 from ..cluster.broker import Broker
 from ..cluster.state import ClusterState
 from ..plurals import counted
-from ..scheduling.turns import TURN_S
 from ..topics.partition import Partition
 from ..topics.replication import NO_LEADER
 from .declaration import Controls, control
+from .waiting import in_turns
 
 
 @dataclass(frozen=True)
@@ -135,14 +134,8 @@ class OverviewControls(Controls):
 
     async def _census(self) -> Census:
         """Counts all partitions. Other work gets turns in between, because there may be many."""
-        census, clock = Census(), self._server.clock
-        end_s = clock.seconds() + TURN_S
-        for topic in list(self._server.cluster.topics.values()):
-            for partition in list(topic.partitions):
-                census.add(partition)
-                if clock.seconds() > end_s:
-                    await asyncio.sleep(0)
-                    end_s = clock.seconds() + TURN_S
+        census, topics = Census(), list(self._server.cluster.topics.values())
+        await in_turns(map(census.add, (partition for topic in topics for partition in list(topic.partitions))))
         return census
 
 

@@ -35,7 +35,7 @@ def duration_ms(parameter: str, duration: timedelta | float | str) -> float:
     if isinstance(duration, timedelta):
         milliseconds = duration / timedelta(milliseconds=1)
     elif isinstance(duration, str):
-        milliseconds = _parsed_ms(parameter, duration)
+        milliseconds = _parse_ms(parameter, duration)
     else:
         milliseconds = duration * 1000
     if not 0 <= milliseconds < float("inf"):
@@ -53,7 +53,7 @@ def duration_text(milliseconds: float) -> str:
     return " ".join(parts) or "0 ms"
 
 
-def _parsed_ms(parameter: str, text: str) -> float:
+def _parse_ms(parameter: str, text: str) -> float:
     match = re.fullmatch(r"([0-9]+(?:\.[0-9]*)?|\.[0-9]+) *([a-z]*)", text.strip())
     if match is None or (match[2] or "s") not in UNITS_MS:
         raise InvalidControl(parameter, f"invalid duration {text!r}; use a number with {', '.join(UNITS_MS)}, such as 10m")

@@ -26,7 +26,7 @@ from ..fetching.timestamps import first_at
 from ..scheduling.turns import TURN_S
 from ..topics.partition import Partition, Topic
 from .declaration import control
-from .new_records import Bytes, CheckedRecord, NewRecord, checked, placed
+from .new_records import Bytes, CheckedRecord, NewRecord, check_record, place_records
 from .parameters import Moment, TimeoutS, TopicName, moment_ms
 from .stored_records import Record, RecordCounts, records_of
 from .topics import TopicControls
@@ -60,12 +60,12 @@ class RecordControls(TopicControls):
         Records without a key take turns over the partitions. Raises ControlRefused if the cluster refuses a batch, as it would
         refuse one of a client.
         """
-        new = [checked(number, record) for number, record in enumerate(records)]
+        new = [check_record(number, record) for number, record in enumerate(records)]
         server = self._server
         with server.control(f"writing records to {topic}"):
             found = self._topic_to_write(topic)
             positions = [RecordPosition(-1, -1)] * len(new)
-            for index, numbers in placed(found, new, partition).items():
+            for index, numbers in place_records(found, new, partition).items():
                 base_offset = self._append(self._partition(found, index), [new[number] for number in numbers])
                 for offset, number in enumerate(numbers, base_offset):
                     positions[number] = RecordPosition(index, offset)
@@ -92,7 +92,7 @@ class RecordControls(TopicControls):
         return [
             record
             for each, first in zip(partitions, offsets, strict=True)
-            async for record in self._read(each, first, Budget(limit, max_bytes))
+            async for record in self._read(each, first, RecordBudget(limit, max_bytes))
         ]
 
     @control("record wait", reads=True)
@@ -109,7 +109,7 @@ class RecordControls(TopicControls):
         """
         if n < 0:
             raise InvalidControl("n", f"must not be negative, but it is {n}")
-        counts = RecordCounts(self, topic)
+        counts = RecordCounts(lambda: self._server, topic)
         await until(lambda: self._server, lambda: True if counts.total() >= n else None, lambda: counts.missing(n), timeout_s)
         return await self.records(topic) if topic in self._server.cluster.topics else []
 
@@ -144,7 +144,7 @@ class RecordControls(TopicControls):
             refusal = refusal_of(error)
             raise ControlRefused(refusal.code.name, f"partition {partition} refused the records: {refusal.message or error}") from None
 
-    async def _read(self, partition: Partition, offset: int, budget: Budget) -> AsyncIterator[Record]:
+    async def _read(self, partition: Partition, offset: int, budget: RecordBudget) -> AsyncIterator[Record]:
         """Yields the records of a partition from an offset on, until the budget is used up. Other work gets turns in between."""
         clock, log = self._server.clock, partition.log
         end_s = clock.seconds() + TURN_S
@@ -160,7 +160,7 @@ class RecordControls(TopicControls):
                 end_s = clock.seconds() + TURN_S
 
 
-class Budget:
+class RecordBudget:
     """The number of records, and the bytes of their keys and values, that may still be read; None stands for any number."""
 
     def __init__(self, records: int | None, size_bytes: int | None) -> None:

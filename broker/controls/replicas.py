@@ -58,12 +58,12 @@ class ReplicaControls(NodeControls, TopicControls):
         `preferred` elects first replicas that are in sync. `unclean` elects a running replica of each partition without a leader, at the
         price of the records that it lacks.
         """
-        chosen = self._chosen(topic, partitions)
+        chosen = self._partitions_of(topic, partitions)
         cluster = self._server.cluster
         elections = []
         with self._server.control(f"holding {kind} elections"):
             for partition in chosen:
-                if _elected(partition, kind, cluster.brokers.running):
+                if _elect(partition, kind, cluster.brokers.running):
                     cluster.replica_control.changed(partition)
                     elections.append(Election(partition.topic.name, partition.index, partition.leader, partition.leader_epoch))
             cluster.transactions.write_missing_markers()
@@ -85,8 +85,7 @@ class ReplicaControls(NodeControls, TopicControls):
             raise InvalidControl("group", "give either group or transactional_id")
         self._broker(node)
         cluster = self._server.cluster
-        key, name = (group, CONSUMER_OFFSETS) if group is not None else (transactional_id, TRANSACTION_STATE)
-        assert key is not None
+        key, name = (transactional_id or "", TRANSACTION_STATE) if group is None else (group, CONSUMER_OFFSETS)
         with self._server.control(f"creating {name}"):
             cluster.topics.ensure_internal(name)
         partition = cluster.coordinator_log.partition(key, name)
@@ -179,7 +178,7 @@ class ReplicaControls(NodeControls, TopicControls):
             if node not in brokers:
                 raise InvalidControl("replicas", f"there is no node {node!r}; use some of {', '.join(map(str, brokers))}")
 
-    def _chosen(self, topic: str | None, partitions: Sequence[int] | None) -> list[Partition]:
+    def _partitions_of(self, topic: str | None, partitions: Sequence[int] | None) -> list[Partition]:
         if topic is None and partitions is not None:
             raise InvalidControl("partitions", "give the topic as well")
         if topic is None:
@@ -192,7 +191,7 @@ class ReplicaControls(NodeControls, TopicControls):
             self._server.cluster.replica_control.move_leader(partition, node)
 
 
-def _elected(partition: Partition, kind: str, running: Sequence[int]) -> bool:
+def _elect(partition: Partition, kind: str, running: Sequence[int]) -> bool:
     """Holds an election if the partition needs one. Returns whether it has a new leader."""
     if kind == "preferred":
         return partition.replicas[0] in running and partition.prefer_first_replica()

@@ -34,13 +34,13 @@ class StateControls(Controls):
         Time does not go back: sessions, time-outs and expiries have the same time left as they had. Records keep their timestamps, and
         ports stay. Of the faults, those that the snapshot had remain or come back. Raises ValueError for an unknown or closed snapshot.
         """
-        server, snapshot_id = self._server, self._known(snapshot)
+        server, snapshot_id = self._server, self._id_of(snapshot)
         await server.restore(server.snapshots[snapshot_id], server.snapshots.faults(snapshot_id))
 
     @control("state close")
     async def close_snapshot(self, snapshot: SnapshotId) -> None:
         """Releases a snapshot and the memory that only it uses. Raises ValueError for an unknown or closed snapshot."""
-        self._server.snapshots.close(self._known(snapshot))
+        self._server.snapshots.close(self._id_of(snapshot))
 
     @control("state list", reads=True)
     async def snapshots(self) -> list[Snapshot]:
@@ -76,7 +76,7 @@ class StateControls(Controls):
         except OSError as error:
             raise InvalidControl("file", f"cannot write {path}: {error.strerror or error}") from None
 
-    def _known(self, snapshot: Snapshot | int) -> int:
+    def _id_of(self, snapshot: Snapshot | int) -> int:
         """Returns the id of a snapshot. Raises InvalidControl if there is none with this id."""
         snapshot_id = snapshot.id if isinstance(snapshot, Snapshot) else snapshot
         if snapshot_id not in self._server.snapshots:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from ...protocol.batches.records import RecordBatch
 from ..plurals import counted
 from ..topics.partition import Partition
-from .topics import TopicControls
+
+if TYPE_CHECKING:
+    from ..network.server import Server
 
 TransactionState = Literal["open", "committed", "aborted"]
 
@@ -49,14 +52,14 @@ class RecordCounts:
     A batch is counted when the last stable offset has passed it, because its transaction has then ended.
     """
 
-    def __init__(self, controls: TopicControls, topic: str) -> None:
-        self._controls, self._topic = controls, topic
+    def __init__(self, server: Callable[[], Server], topic: str) -> None:
+        self._server, self._topic = server, topic
         self._topic_id = b""
         self._counted: dict[int, tuple[int, int]] = {}
         """Partition -> (the offset up to which its records are counted, their number)."""
 
     def total(self) -> int:
-        topic = self._controls._server.cluster.topics.get(self._topic)
+        topic = self._server().cluster.topics.get(self._topic)
         if topic is None or topic.id != self._topic_id:
             self._topic_id, self._counted = topic.id if topic else b"", {}
         for partition in topic.partitions if topic else ():
@@ -74,7 +77,7 @@ class RecordCounts:
 
     def missing(self, n: int) -> str:
         """Returns what is there instead of `n` records."""
-        if self._topic not in self._controls._server.cluster.topics:
+        if self._topic not in self._server().cluster.topics:
             return f"topic {self._topic!r} does not exist, so it has 0 of {counted(n, 'record')}"
         counts = ", ".join(f"{number} in partition {index}" for index, (_, number) in self._counted.items())
         return f"topic {self._topic!r} has {self.total()} of {counted(n, 'record')}: {counts}"

@@ -12,8 +12,8 @@ from ..control_errors import InvalidControl, unknown
 from ..settings.properties import InvalidConfig, SettingValue
 from ..topics.partition import Partition, Topic
 from .declaration import Controls, control
-from .in_turns import in_turns
 from .parameters import TopicName
+from .waiting import in_turns
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class TopicControls(Controls):
                 created = cluster.topics.create(spec.name, spec.partitions, spec.replication_factor, configs=spec.configs)
             except KafkaError as error:
                 raise InvalidControl("topic", f"{error.code.name}: {error.message}") from None
-        return _described(created)
+        return _topic_info(created)
 
     @control("topic delete")
     async def delete_topic(self, topic: TopicName) -> None:
@@ -83,7 +83,7 @@ class TopicControls(Controls):
     @control("topic list", reads=True)
     async def topics(self) -> list[TopicInfo]:
         """Returns all topics with their partitions, in the order of their creation."""
-        return await in_turns(map(_described, list(self._server.cluster.topics.values())))
+        return await in_turns(map(_topic_info, list(self._server.cluster.topics.values())))
 
     def _topic(self, name: str) -> Topic:
         """Returns a topic. Raises InvalidControl for a name that does not exist."""
@@ -106,7 +106,7 @@ def _parameter_of(message: str) -> str:
     return next((parameter for text, parameter in named.items() if text in message), "topic")
 
 
-def _described(topic: Topic) -> TopicInfo:
+def _topic_info(topic: Topic) -> TopicInfo:
     return TopicInfo(topic.name, topic.is_internal, dict(topic.config.overrides), [_partition_info(each) for each in topic.partitions])
 
 

@@ -1,13 +1,17 @@
-"""Waiting until the cluster reaches a state. A wait is woken by turns of the event loop, in which the cluster may have changed."""
+"""Controls take more than one turn of the event loop when they wait until the cluster reaches a state, or make a long result.
+
+A wait is woken by turns in which the cluster may have changed. A long result is made in turns, so that it does not delay clients.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from ..control_errors import ControlTimeout, InvalidControl
+from ..scheduling.turns import TURN_S
 from .declaration import Blocking, Controls
 from .parameters import TimeoutS
 
@@ -24,7 +28,7 @@ async def until(server: Callable[[], Server], reached: Callable[[], T | None], m
 
     Raises ControlTimeout with the text of `missing` after `timeout_s` seconds of the wall clock, and InvalidControl if that is negative.
     """
-    _check(timeout_s)
+    _check_timeout(timeout_s)
     try:
         async with asyncio.timeout(timeout_s):
             while (result := reached()) is None:
@@ -32,6 +36,19 @@ async def until(server: Callable[[], Server], reached: Callable[[], T | None], m
             return result
     except TimeoutError:
         raise ControlTimeout(f"{missing()} (waited {timeout_s:g} s)") from None
+
+
+async def in_turns(items: Iterable[T]) -> list[T]:
+    """Returns the items as a list. Other work gets a turn whenever making them has taken TURN_S."""
+    loop = asyncio.get_running_loop()
+    made: list[T] = []
+    end_s = loop.time() + TURN_S
+    for item in items:
+        made.append(item)
+        if loop.time() > end_s:
+            await asyncio.sleep(0)
+            end_s = loop.time() + TURN_S
+    return made
 
 
 class WaitControls(Controls):
@@ -48,7 +65,7 @@ class WaitControls(Controls):
 
         Raises ControlTimeout, a TimeoutError, if the result is not true within the time.
         """
-        _check(timeout_s)
+        _check_timeout(timeout_s)
         _check_predicate(predicate)
         try:
             async with asyncio.timeout(timeout_s):
@@ -72,7 +89,7 @@ class BlockingWaitControls(Blocking):
 
         Raises ControlTimeout, a TimeoutError, if the result is not true within the time.
         """
-        _check(timeout_s)
+        _check_timeout(timeout_s)
         _check_predicate(predicate)
         end_s = time.monotonic() + timeout_s
         while True:
@@ -93,7 +110,7 @@ async def _is_done(changed: asyncio.Future[None], timeout_s: float) -> bool:
     return changed.done()
 
 
-def _check(timeout_s: float) -> None:
+def _check_timeout(timeout_s: float) -> None:
     if isinstance(timeout_s, bool) or not isinstance(timeout_s, int | float) or not timeout_s >= 0:
         raise InvalidControl("timeout_s", f"must be 0 or more seconds, not {timeout_s!r}")
 

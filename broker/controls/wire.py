@@ -1,4 +1,4 @@
-"""Controls of the record: `cluster.requests(...)` returns exchanges, and `cluster.wire` all entries since a mark.
+"""Controls of the record: `requests` returns exchanges, `wire` all entries since a mark, and `doctor` the mistakes of clients.
 
 The record contains the latest exchanges and events (`broker/wire/record.py`). It survives `restore` and `reset`.
 """
@@ -6,18 +6,37 @@ The record contains the latest exchanges and events (`broker/wire/record.py`). I
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Annotated, Any
 
-from ..control_errors import unknown
+from ..control_errors import ControlRefused, unknown
 from .declaration import Blocking, Controls, Part, blocking, checking, control
-from .in_turns import in_turns
-from .recorded import Since, record_of, recorded
+from .waiting import in_turns
 
 if TYPE_CHECKING:
+    from ..network.server import Server
     from ..wire.exchange import Entry, Exchange
+    from ..wire.record import Record
 
+Since = Annotated[int, "the number of the first entry, such as that of an earlier `mark`"]
 FilterText = Annotated[str, "a filter, such as api=Produce and error"]
+
+
+@dataclass(frozen=True)
+class FindingInfo:
+    """A mistake of a client: what happened, what to change, the settings to look up, and what shows it.
+
+    `exchanges` are numbers of entries in the record, and `lines` has one line for each of them.
+    """
+
+    name: str
+    client: str
+    problem: str
+    advice: str
+    settings: list[str]
+    exchanges: list[int]
+    lines: list[str]
 
 
 class AsyncWire(Part):
@@ -31,7 +50,7 @@ class AsyncWire(Part):
     @checking
     async def since(self, mark: int = 0) -> list[Entry]:
         """Returns the exchanges and events from a mark on, in order, also exchanges that are not answered yet."""
-        return await recorded(self._server, mark)
+        return await read_entries(self._server, mark)
 
     @control("wire list", reads=True, owner="wire")
     async def entries(
@@ -66,7 +85,7 @@ class AsyncWire(Part):
         draw, selects = FORMATS.get(format), parsed(filter)
         if draw is None:
             raise unknown("format", "format", format, FORMATS)
-        entries = await recorded(self._server, since)
+        entries = await read_entries(self._server, since)
         return await self._server.in_thread(lambda: draw([entry for entry in entries if selects(entry)]))
 
     @control("wire story", reads=True, owner="wire")
@@ -85,7 +104,7 @@ class AsyncWire(Part):
         from ..wire.story.text import as_story
 
         selects = parsed(filter)
-        entries = await recorded(self._server, since)
+        entries = await read_entries(self._server, since)
         return await self._server.in_thread(lambda: as_story([entry for entry in entries if selects(entry)], begin_ms))
 
 
@@ -128,6 +147,22 @@ class RequestControls(Controls):
         return [entry for entry in record_of(self._server).entries(since) if isinstance(entry, Exchange) and meets(entry)]
 
 
+class DoctorControls(Controls):
+    """The mistakes of clients."""
+
+    @control("doctor", reads=True)
+    async def doctor(self, since: Since = 0) -> list[FindingInfo]:
+        """Returns the mistakes of clients that the record shows, each with the exchanges that show it and the settings to change.
+
+        The record contains the last exchanges only. An empty list means that they show no mistake.
+        """
+        from ..wire.doctor.examination import examine
+        from ..wire.doctor.report import described
+
+        entries = await read_entries(self._server)
+        return await self._server.in_thread(lambda: [FindingInfo(**described(finding)) for finding in examine(entries, since)])
+
+
 class Wire(Blocking):
     """The record of a `Cluster`."""
 
@@ -140,3 +175,17 @@ class Wire(Blocking):
 
 def _any_fits(names: Sequence[str], pattern: str) -> bool:
     return any(fnmatchcase(name, pattern) for name in names)
+
+
+def record_of(server: Server) -> Record:
+    """Returns the record of a cluster. Raises ControlRefused if it is switched off."""
+    record = server.core.record
+    if record is None:
+        reason = "the record of exchanges is switched off; start the cluster with record_exchanges above 0"
+        raise ControlRefused("RECORD_SWITCHED_OFF", reason)
+    return record
+
+
+async def read_entries(server: Server, since: int = 0) -> list[Entry]:
+    """Returns the entries from a number on. Other work gets turns in between. Raises ControlRefused if the record is switched off."""
+    return await in_turns(record_of(server).entries(since))

@@ -26,38 +26,36 @@ if TYPE_CHECKING:
 Delivering = Generator[Wait, None, None]
 Serve = Callable[[Message], Answering]
 Deliver = Callable[[list[Buffer]], Delivering]
-Faults = tuple["Fault", ...]
-Hit = tuple["Fault", Faults]
+Hit = tuple["Fault", tuple["Fault", ...]]
 """A fault that hits a request, and the faults after it."""
 
 
 class Act:
-    """One act of a fault. By itself it changes nothing.
+    """One act of a fault, which sets `fault`. By itself it changes nothing.
 
     An act that finds out only from the response whether it applies sets `strikes_later`, and calls `fault.strikes` itself.
     """
 
     strikes_later = False
-    fault_number = 0
-    """The number of the fault that the act belongs to."""
+    fault: Fault
 
-    def serve(self, asked: Asked, request: Message, fault: Fault, rest: Serve) -> Answering:
+    def serve(self, _asked: Asked, request: Message, rest: Serve) -> Answering:
         """Returns the response to `request`, which `rest` computes."""
         return (yield from rest(request))
 
-    def deliver(self, asked: Asked, parts: list[Buffer], rest: Deliver) -> Delivering:
+    def deliver(self, _asked: Asked, parts: list[Buffer], rest: Deliver) -> Delivering:
         """Writes the response by `rest`. `parts` is empty if there is no response."""
         yield from rest(parts)
 
 
-def readable(response: Message, version: int) -> Message:
+def make_readable(response: Message, version: int) -> Message:
     """Returns a response whose items can be read. Handlers leave arrays of some responses in encoded form."""
     if any(isinstance(getattr(response, spec.name), EncodedItems) for spec in specs(type(response)) if spec.declared.encoded):
         return type(response).decode(version, response.encode(version))
     return response
 
 
-def kept_open(channel: Channel, context: Context, key: Hashable, what: str, deadline_ms: int | None = None) -> Wait:
+def wait_keeping_open(channel: Channel, context: Context, key: Hashable, what: str, deadline_ms: int | None = None) -> Wait:
     """Returns a wait for a key or a deadline that ends early enough to keep the connection from being closed as idle.
 
     `what` names what is waited for.
@@ -73,7 +71,7 @@ def kept_open(channel: Channel, context: Context, key: Hashable, what: str, dead
 class Chain:
     """The acts that one request runs through. `next_hit` returns the first of some faults that hits a request, and those after it."""
 
-    def __init__(self, asked: Asked, next_hit: Callable[[Asked, Message, Faults], Hit | None]) -> None:
+    def __init__(self, asked: Asked, next_hit: Callable[[Asked, Message, tuple[Fault, ...]], Hit | None]) -> None:
         self._asked = asked
         self._next_hit = next_hit
         self._acts: list[Act] = []
@@ -95,12 +93,12 @@ class Chain:
         self._acts += fault.acts
         return (yield from self._serve(fault, 0, following, request))
 
-    def _serve(self, fault: Fault, act: int, following: Faults, request: Message) -> Answering:
+    def _serve(self, fault: Fault, act: int, following: tuple[Fault, ...], request: Message) -> Answering:
         if act == len(fault.acts):
             return (yield from self._work(following, request))
-        return (yield from fault.acts[act].serve(self._asked, request, fault, lambda rest: self._serve(fault, act + 1, following, rest)))
+        return (yield from fault.acts[act].serve(self._asked, request, lambda rest: self._serve(fault, act + 1, following, rest)))
 
-    def _work(self, faults: Faults, request: Message) -> Answering:
+    def _work(self, faults: tuple[Fault, ...], request: Message) -> Answering:
         """Lets the next fault that hits serve the request, or the handler if there is none."""
         if (hit := self._next_hit(self._asked, request, faults)) is not None:
             return (yield from self._through(hit, request))

@@ -13,7 +13,6 @@ from ...protocol.schema import Message
 from ..api.gate import Answering, Asked
 from .acts import Act, Deliver, Delivering, Serve
 from .elements import Element, Elements
-from .fault import Fault
 
 BATCH_KINDS = ("crc", "bit", "truncate")
 FRAME_KINDS = ("length", "correlation_id")
@@ -24,7 +23,7 @@ _OTHER_ID_BIT = 0x40
 """Changes the correlation id to one that no client reaches by counting."""
 
 
-class CorruptBatch(Act):
+class CorruptFetch(Act):
     """Damages the first batch of each selected partition: its CRC, one bit of its records, or its end, which is missing.
 
     Only a response with records counts as a hit.
@@ -37,25 +36,25 @@ class CorruptBatch(Act):
         self._random = random
         self._elements = elements
 
-    def serve(self, asked: Asked, request: Message, fault: Fault, rest: Serve) -> Answering:
+    def serve(self, asked: Asked, request: Message, rest: Serve) -> Answering:
         response = yield from rest(request)
         if isinstance(response, FetchResponse):
-            found = list(self._selected(response, fault))
-            if found and fault.strikes(asked, [element for element, _ in found]) is None:
+            found = list(self._select(response))
+            if found and self.fault.strikes(asked, [element for element, _ in found]) is None:
                 for _, data in found:
-                    data.records = self._damaged(bytearray(b"".join(cast("list[memoryview]", data.records))))
+                    data.records = self._damage(bytearray(b"".join(cast("list[memoryview]", data.records))))
         return response
 
-    def _selected(self, response: FetchResponse, fault: Fault) -> Iterator[tuple[Element, PartitionData]]:
+    def _select(self, response: FetchResponse) -> Iterator[tuple[Element, PartitionData]]:
         """Yields the partitions with records that the criteria select."""
         for topic in response.responses:
             scope = self._elements.item(topic, Element(), "responses")
             for data in topic.partitions:
                 element = scope._replace(partition=data.partition_index)
-                if data.records and fault.criteria.selects(element):
+                if data.records and self.fault.criteria.selects(element):
                     yield element, data
 
-    def _damaged(self, records: bytearray) -> bytearray:
+    def _damage(self, records: bytearray) -> bytearray:
         size = first_batch_size(memoryview(records)) or len(records)
         if self._kind == "truncate":
             return records[: (HEADER.size + size) // 2]
@@ -73,7 +72,7 @@ class CorruptFrame(Act):
     def __init__(self, kind: str) -> None:
         self._kind = kind
 
-    def deliver(self, asked: Asked, parts: list[Buffer], rest: Deliver) -> Delivering:
+    def deliver(self, _asked: Asked, parts: list[Buffer], rest: Deliver) -> Delivering:
         frame = bytearray(b"".join(parts))
         if frame and self._kind == "length":
             frame[0] ^= _SIGN_BIT

@@ -51,7 +51,7 @@ class NamedElements:
     def __init__(self, topic_name: Callable[[bytes], str | None]) -> None:
         self._topic_name = topic_name
 
-    def named(self, request: Message) -> list[Element]:
+    def find(self, request: Message) -> list[Element]:
         """Returns the elements that a request names."""
         found: list[Element] = []
 
@@ -64,16 +64,16 @@ class NamedElements:
 
     def select(self, message: Message, keep: Callable[[Element], bool]) -> Message | None:
         """Returns a copy of the message with the elements that `keep` accepts, or None if none is left."""
-        return self._select(message, self._described(message, WHOLE, ""), keep)
+        return self._select(message, self._extend(message, WHOLE, ""), keep)
 
     def whole(self, message: Message) -> Element:
         """Returns what a message is about apart from its lists, such as the group of a JoinGroup."""
-        return self._described(message, WHOLE, "")
+        return self._extend(message, WHOLE, "")
 
     def item(self, item: object, within: Element, list_name: str, key_type: int = _GROUP_KEY) -> Element:
         """Returns what an item of a list is about, which includes what the message around the list is about."""
         if isinstance(item, Message):
-            return self._described(item, within, list_name)
+            return self._extend(item, within, list_name)
         return _plain(item, within, list_name, key_type)
 
     def _select(self, message: Message, scope: Element, keep: Callable[[Element], bool]) -> Message | None:
@@ -83,7 +83,7 @@ class NamedElements:
         kept: dict[str, list[object]] = {spec.name: self._select_items(message, spec, scope, keep) for spec in lists}
         if not any(kept.values()):
             return None
-        return replaced(message, kept)
+        return replace_fields(message, kept)
 
     def _select_items(self, message: Message, spec: Spec, scope: Element, keep: Callable[[Element], bool]) -> list[object]:
         kept: list[object] = []
@@ -96,7 +96,7 @@ class NamedElements:
                 kept.append(selected)
         return kept
 
-    def _described(self, item: Message, within: Element, list_name: str) -> Element:
+    def _extend(self, item: Message, within: Element, list_name: str) -> Element:
         """Returns `within` with the names that the fields of `item` add to it."""
         values = vars(item)
         if "key_type" in values and values.get("key"):
@@ -132,9 +132,9 @@ class Elements(NamedElements):
 
     def of(self, request: Message, broker: Broker) -> list[Element]:
         """Returns the elements of a request to a broker, at least one."""
-        return [*self.named(request), *self._implied(request, broker)] or [WHOLE]
+        return [*self.find(request), *self._implicit(request, broker)] or [WHOLE]
 
-    def _implied(self, request: Message, broker: Broker) -> Iterator[Element]:
+    def _implicit(self, request: Message, broker: Broker) -> Iterator[Element]:
         """Yields what a request is about without naming it: all topics, or the partitions of a fetch session."""
         if isinstance(request, FetchRequest):
             for name, index in broker.fetch_sessions.partitions(request.session_id):
@@ -165,7 +165,7 @@ def _asks_for_all(request: Message, spec: Spec) -> bool:
     return topics is None or (not topics and isinstance(request, MetadataRequest | DescribeTopicPartitionsRequest))
 
 
-def replaced(message: Message, values: dict[str, Any]) -> Message:
+def replace_fields(message: Message, values: dict[str, Any]) -> Message:
     """Returns a copy of a message with other values of some fields."""
     return type(message)(**{spec.name: getattr(message, spec.name) for spec in specs(type(message))} | values)
 

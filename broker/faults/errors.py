@@ -20,9 +20,8 @@ from ...protocol.schema import Message, Spec, specs
 from ..api.failure import IDENTITY, carries_error, failed, failure, is_error_code
 from ..api.gate import Answering, Asked
 from ..api.registry import CloseConnection
-from .acts import Act, Serve, readable
-from .elements import Element, Elements, replaced
-from .fault import Fault
+from .acts import Act, Serve, make_readable
+from .elements import Element, Elements, replace_fields
 from .match import Criteria
 
 _ALWAYS_SERVED = (FETCH.key, METADATA.key)
@@ -46,18 +45,18 @@ class Error(Act):
         self._stage = stage
         self._elements = elements
 
-    def serve(self, asked: Asked, request: Message, fault: Fault, rest: Serve) -> Answering:
-        key, criteria = asked.header.api.key, fault.criteria
+    def serve(self, asked: Asked, request: Message, rest: Serve) -> Answering:
+        key, criteria = asked.header.api.key, self.fault.criteria
         if key in _ALWAYS_SERVED or (key in _NAME_NOT_ALL and criteria.selects_elements):
             response = yield from rest(_at_once(request))
-            return None if response is None else self._overlaid(readable(response, asked.header.version), criteria)
+            return None if response is None else self._overlay_response(make_readable(response, asked.header.version), criteria)
         template = failure(asked.header.api, request, self._code, self._message)
-        response = yield from self._served(asked, request, criteria, template, rest)
+        response = yield from self._serve_rest(request, criteria, template, rest)
         if getattr(request, "acks", None) == 0:
             raise CloseConnection(f"Produce with acks=0 failed with {self._code.name}")
         return response
 
-    def _served(self, asked: Asked, request: Message, criteria: Criteria, template: Message, rest: Serve) -> Answering:
+    def _serve_rest(self, request: Message, criteria: Criteria, template: Message, rest: Serve) -> Answering:
         """Serves what does not fail, or everything in the stage "after", and returns its response with the error entries."""
         left = self._elements.select(request, lambda element: not criteria.selects(element)) if criteria.selects_elements else None
         if self._stage == "after":
@@ -66,11 +65,11 @@ class Error(Act):
                 response = self._elements.select(response, lambda element: not criteria.selects(element))
         else:
             response = None if left is None else (yield from rest(left))
-        if left is None and criteria.topic is None and criteria.partitions is None:
+        if left is None and criteria.options.topic is None and criteria.partitions is None:
             return template
-        return _merged(response or _without_code(template), template)
+        return _merge(response or _without_code(template), template)
 
-    def _overlaid(self, response: Message, criteria: Criteria) -> Message:
+    def _overlay_response(self, response: Message, criteria: Criteria) -> Message:
         if self._code in _OF_THE_RESPONSE:
             return failed(response, self._code, self._message)
         return self._overlay(response, self._elements.whole(response), criteria)
@@ -82,7 +81,7 @@ class Error(Act):
             ]
             for spec in _error_lists(message)
         }
-        return replaced(message, lists)
+        return replace_fields(message, lists)
 
     def _overlay_item(self, item: Message, element: Element, criteria: Criteria) -> Message:
         if criteria.selects(element) and any(map(is_error_code, specs(type(item)))):
@@ -93,7 +92,7 @@ class Error(Act):
 def _at_once(request: Message) -> Message:
     """Returns a Fetch that does not wait for records, because an error is returned at once, and a Metadata that creates no topic."""
     changes = {"max_wait_ms": 0, "allow_auto_topic_creation": False}
-    return replaced(request, {name: value for name, value in changes.items() if hasattr(request, name)})
+    return replace_fields(request, {name: value for name, value in changes.items() if hasattr(request, name)})
 
 
 def _error_lists(message: Message) -> list[Spec]:
@@ -107,18 +106,18 @@ def _error_lists(message: Message) -> list[Spec]:
 def _without_code(template: Message) -> Message:
     """Returns a response whose items have failed, but which has not failed as a whole."""
     codes = [spec for spec in specs(type(template)) if is_error_code(spec)]
-    return replaced(template, dict.fromkeys((spec.name for spec in codes), ErrorCode.NONE)) if _error_lists(template) else template
+    return replace_fields(template, dict.fromkeys((spec.name for spec in codes), ErrorCode.NONE)) if _error_lists(template) else template
 
 
-def _merged(response: Message, template: Message) -> Message:
+def _merge(response: Message, template: Message) -> Message:
     """Returns a response with the items of `template` that it lacks, in the order of `template`."""
     lists: dict[str, list[Message]] = {}
     for spec in _error_lists(template):
         served = {_identity(item): item for item in getattr(response, spec.name)}
         lists[spec.name] = [
-            _merged(served[identity], item) if (identity := _identity(item)) in served else item for item in getattr(template, spec.name)
+            _merge(served[identity], item) if (identity := _identity(item)) in served else item for item in getattr(template, spec.name)
         ]
-    return replaced(response, lists)
+    return replace_fields(response, lists)
 
 
 def _identity(item: Message) -> tuple[object, ...]:

@@ -40,14 +40,14 @@ _LEFT_ALONE = {
 }
 
 
-def described(fault: Fault, topics: Iterable[str]) -> str:
+def describe_fault(fault: Fault, topics: Iterable[str]) -> str:
     """Returns the fault with its options, its hits and the reasons of its misses. `topics` are the existing ones, for hints."""
     state = "removed, " if fault.removed else ""
     hits = counted(fault.hits, "hit")
-    return f"fault {fault.number} ({fault.text}): {state}{hits}; {missed(fault, topics)}"
+    return f"fault {fault.number} ({fault.text}): {state}{hits}; {describe_misses(fault, topics)}"
 
 
-def missed(fault: Fault, topics: Iterable[str]) -> str:
+def describe_misses(fault: Fault, topics: Iterable[str]) -> str:
     """Returns why requests did not match, such as "12 Produce requests seen, none to topic 'order'; did you mean 'orders'?"."""
     subject = " ".join(("/".join(fault.criteria.apis or ()), fault.subject)).strip()
     total = fault.misses.total() + fault.hits
@@ -63,7 +63,7 @@ def _reason(fault: Fault, name: str, misses: Counter[tuple[str, Mismatch]], tota
     count = sum(count for (_, reason), count in misses.items() if reason.criterion == name)
     if name in _LEFT_ALONE:
         return f"{count} {_LEFT_ALONE[name]}"
-    wanted = fault.criteria.texts[name]
+    wanted = fault.criteria.text(name)
     text = f"{'none' if count == total else f'{count} not'} {_NOT_MET[name]} {wanted}"
     actual = sorted({value for _, reason in misses if reason.criterion == name for value in reason.actual})
     known = [*actual, *(topics if name == "topic" else ())]

@@ -1,19 +1,21 @@
-"""A fault: what it matches, what it does, and what it has hit or missed."""
+"""A fault of requests and a fault of new connections: what they match, what they do, and what they have hit or missed."""
 
 from __future__ import annotations
 
 import logging
 from collections import Counter, deque
 from collections.abc import Sequence
-from dataclasses import dataclass
 from random import Random
 from typing import TYPE_CHECKING
 
 from ...protocol.schema import Message
-from ..api.gate import Asked
+from ..api.gate import Asked, Channel
+from ..api.registry import CloseConnection
+from ..cluster.broker import Broker
+from .delivery import Hang
 from .elements import Element, Elements
-from .exchange import Exchange
 from .match import Criteria, Mismatch
+from .options import Exchange
 
 if TYPE_CHECKING:
     from .acts import Act
@@ -23,17 +25,10 @@ EXCHANGES = 1000
 MISSES = 100
 """The number of different reasons for not matching that a fault counts."""
 
+CONNECTION = "connection"
+"""Takes the place of an API where the hits and misses of a fault are listed."""
+
 log = logging.getLogger("kafka.server.KafkaApis")
-
-
-@dataclass(frozen=True)
-class Schedule:
-    """Which of the matching requests are hit: after the first `skip`, every n-th, at most `times`, with a probability."""
-
-    skip: int = 0
-    every: int = 1
-    times: int | None = None
-    probability: float = 1.0
 
 
 class Fault:
@@ -42,14 +37,13 @@ class Fault:
     subject = "request"
     """A word for the things that the fault hits."""
 
-    def __init__(self, number: int, text: str, criteria: Criteria, schedule: Schedule, acts: Sequence[Act], random: Random) -> None:
+    def __init__(self, number: int, text: str, criteria: Criteria, acts: Sequence[Act], random: Random) -> None:
         self.number = number
         self.text = text
         self.criteria = criteria
-        self.schedule = schedule
         self.acts = tuple(acts)
         for act in acts:
-            act.fault_number = number
+            act.fault = self
         self.hits = 0
         self.removed = False
         self.exchanges: deque[Exchange] = deque(maxlen=EXCHANGES)
@@ -95,16 +89,17 @@ class Fault:
 
     def not_due(self, api: str) -> Mismatch | None:
         """Counts a matching request or connection. Returns what the schedule has against a hit, or None."""
-        schedule, name = self.schedule, ""
-        if schedule.times is not None and self.hits >= schedule.times:
+        options, name = self.criteria.options, ""
+        if options.times is not None and self.hits >= options.times:
             name = "times"
         else:
             self._matched += 1
-            if self._matched <= schedule.skip:
+            skip = options.skip or 0
+            if self._matched <= skip:
                 name = "skip"
-            elif (self._matched - schedule.skip) % schedule.every:
+            elif (self._matched - skip) % (options.every or 1):
                 name = "every"
-            elif schedule.probability < 1 and self._random.random() >= schedule.probability:
+            elif options.probability is not None and options.probability < 1 and self._random.random() >= options.probability:
                 name = "probability"
         if not name:
             return None
@@ -122,3 +117,49 @@ class Fault:
         if key not in self.misses and len(self.misses) >= MISSES:
             key = (api, Mismatch(reason.criterion))
         self.misses[key] += count
+
+
+class ConnectionFault(Fault):
+    """A fault of new connections, which are refused, closed or never answered. With the mode "closed", `reset` decides between RST and FIN.
+
+    A listener that refuses does not listen: the kernel answers the client, and the cluster never learns of it, so that such a fault has no
+    hits. In the other modes each new connection is a hit. The requests of a connection that is never answered hang until the fault is
+    removed.
+    """
+
+    subject = "connection"
+
+    def __init__(self, number: int, text: str, criteria: Criteria, random: Random, *, mode: str, reset: bool = False) -> None:
+        super().__init__(number, text, criteria, [Hang(None)], random)
+        self._mode = mode
+        self._reset = reset
+        self._silent: set[int] = set()
+
+    def takes(self, asked: Asked, _request: Message, _elements: Elements) -> Mismatch | None:
+        """Returns None if the request came on a connection that is never answered."""
+        if asked.channel.client.connection_id not in self._silent:
+            return Mismatch(CONNECTION)
+        asked.channel.struck(str(self))
+        return None
+
+    def miss(self, api: str, reason: Mismatch, count: int = 1) -> None:
+        """Counts connections that were not hit. Requests of connections that were open before are not counted."""
+        if api == CONNECTION:
+            super().miss(api, reason, count)
+
+    def refuses(self, broker: Broker, listener_name: str) -> bool:
+        """Returns whether a listener of a broker does not listen."""
+        return self._mode == "refused" and self.criteria.connection_mismatch(broker, listener_name) is None
+
+    def opened(self, channel: Channel, broker: Broker) -> None:
+        """Closes or silences a new connection that matches. Raises CloseConnection."""
+        if self._mode == "refused":
+            return
+        client, now_ms = channel.client, broker.cluster.timers.now_ms
+        if (reason := self.criteria.connection_mismatch(broker, client.listener_name, client.client_host)) is not None:
+            return self.miss(CONNECTION, reason)
+        if self.not_due(CONNECTION) is None:
+            self.hit(Exchange(now_ms, broker.node_id, client.connection_id, "", CONNECTION, 0, 0, ()))
+            if self._mode == "closed":
+                raise CloseConnection(f"fault {self.number} closes new connections", reset=self._reset)
+            self._silent.add(client.connection_id)

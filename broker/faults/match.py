@@ -6,15 +6,16 @@ probability), because it depends on the history of the fault.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from datetime import datetime
 from fnmatch import fnmatchcase
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ...protocol.schema import Message
 from ..api.gate import Asked
 from ..cluster.broker import Broker
 from .elements import Element, Elements
+from .options import FaultOptions
 
 _PASSING = frozenset(("when", "after", "until", "skip", "every", "probability"))
 
@@ -31,56 +32,46 @@ class Mismatch(NamedTuple):
         return self.criterion not in _PASSING
 
 
-@dataclass(frozen=True)
 class Criteria:
-    """The properties of the requests that are hit. None accepts everything; texts are globs, compared with case."""
+    """The requests that a fault with some options hits. All requests meet an option that is not given; texts are globs, compared with case.
 
-    apis: tuple[str, ...] | None = None
-    min_version: int | None = None
-    max_version: int | None = None
-    node: int | None = None
-    listener: str | None = None
-    client_id: str | None = None
-    client_software: str | None = None
-    principal: str | None = None
-    peer: str | None = None
-    connection: int | None = None
-    topic: str | None = None
-    partitions: frozenset[int] | None = None
-    group: str | None = None
-    transactional_id: str | None = None
-    acks: int | None = None
-    after_ms: int | None = None
-    until_ms: int | None = None
-    when: Callable[[Message], object] | None = None
+    `apis` are the APIs of a fault whose options name none.
+    """
 
-    @property
-    def texts(self) -> dict[str, str]:
-        """The criteria as they are shown to the user, by name."""
-        given = {name: value for name, value in vars(self).items() if value is not None}
-        return {name: ", ".join(map(str, sorted(value))) if name == "partitions" else repr(value) for name, value in given.items()}
+    def __init__(self, options: FaultOptions, apis: tuple[str, ...] | None = None) -> None:
+        self.options = options
+        self.apis = apis if options.api is None else tuple(listed(options.api))
+        self.partitions = None if options.partitions is None else frozenset(listed(options.partitions))
+        self.after_ms = _moment_ms(options.after)
+        self.until_ms = _moment_ms(options.until)
+
+    def text(self, name: str) -> str:
+        """Returns a criterion as it is shown to the user."""
+        if name == "partitions" and self.partitions is not None:
+            return ", ".join(map(str, sorted(self.partitions)))
+        return repr(getattr(self.options, name))
 
     @property
     def selects_elements(self) -> bool:
         """Whether some elements of a request may match while others do not."""
-        return any(each is not None for each in (self.topic, self.partitions, self.group, self.transactional_id))
+        return any(each is not None for each in (self.options.topic, self.partitions, self.options.group, self.options.transactional_id))
 
     def selects(self, element: Element) -> bool:
         """Returns whether an element is one that these criteria are about."""
         return (
-            _glob(self.topic, element.topic)
+            _glob(self.options.topic, element.topic)
             and (self.partitions is None or element.partition in self.partitions)
-            and _glob(self.group, element.group)
-            and _glob(self.transactional_id, element.transactional_id)
+            and _glob(self.options.group, element.group)
+            and _glob(self.options.transactional_id, element.transactional_id)
         )
 
     def admits(self, element: Element) -> bool:
         """Returns whether an element, or a part of it, may be one that these criteria are about."""
         return (
-            (element.topic is None or _glob(self.topic, element.topic))
+            (element.topic is None or _glob(self.options.topic, element.topic))
             and (element.partition is None or self.partitions is None or element.partition in self.partitions)
-            and (element.group is None or _glob(self.group, element.group))
-            and (element.transactional_id is None or _glob(self.transactional_id, element.transactional_id))
+            and (element.group is None or _glob(self.options.group, element.group))
+            and (element.transactional_id is None or _glob(self.options.transactional_id, element.transactional_id))
         )
 
     def is_about(self, api: str) -> bool:
@@ -94,17 +85,17 @@ class Criteria:
                 return found
         if self.selects_elements and (found := self._element_mismatch(elements.of(request, asked.context.broker))) is not None:
             return found
-        if self.when is not None and not self.when(request):
+        if self.options.when is not None and not self.options.when(request):
             return Mismatch("when")
         return None
 
     def connection_mismatch(self, broker: Broker, listener_name: str, peer: str | None = None) -> Mismatch | None:
         """Returns the first criterion that a connection does not meet, or None. Without a `peer`, that criterion is not tested."""
-        if self.node not in (None, broker.node_id):
+        if self.options.node not in (None, broker.node_id):
             return Mismatch("node", (str(broker.node_id),))
-        if not _glob(self.listener, listener_name):
+        if not _glob(self.options.listener, listener_name):
             return Mismatch("listener", (listener_name,))
-        if peer is not None and not _glob(self.peer, peer):
+        if peer is not None and not _glob(self.options.peer, peer):
             return Mismatch("peer", (peer,))
         return self.moment_mismatch(broker.cluster.timers.now_ms)
 
@@ -118,7 +109,7 @@ class Criteria:
         """Returns the criterion that excludes the last of the elements. A topic that is named as a whole has all its partitions."""
         left = found
         for name in ("transactional_id", "group", "topic"):
-            pattern = getattr(self, name)
+            pattern = getattr(self.options, name)
             named = [(element, getattr(element, name)) for element in left]
             left = [element for element, value in named if _glob(pattern, value)]
             if not left:
@@ -129,32 +120,45 @@ class Criteria:
         return Mismatch("partitions", tuple(str(index) for index in sorted(index for index in indexes if index is not None)))
 
 
+def listed(value: Any) -> list[Any]:
+    """Returns the items of an option that is one value or a sequence of values, none for None."""
+    if value is None:
+        return []
+    return list(value) if isinstance(value, Iterable) and not isinstance(value, str) else [value]
+
+
+def _moment_ms(moment: datetime | str | int | None) -> int | None:
+    if isinstance(moment, str):
+        moment = datetime.fromisoformat(moment)
+    return round(moment.timestamp() * 1000) if isinstance(moment, datetime) else moment
+
+
 def _glob(pattern: str | None, value: str | None) -> bool:
     return pattern is None or (value is not None and fnmatchcase(value, pattern))
 
 
 def _version(criteria: Criteria, asked: Asked) -> Mismatch | None:
     version = asked.header.version
-    if criteria.min_version is not None and version < criteria.min_version:
+    if criteria.options.min_version is not None and version < criteria.options.min_version:
         return Mismatch("min_version", (str(version),))
-    if criteria.max_version is not None and version > criteria.max_version:
+    if criteria.options.max_version is not None and version > criteria.options.max_version:
         return Mismatch("max_version", (str(version),))
     return None
 
 
 def _node(criteria: Criteria, asked: Asked) -> Mismatch | None:
     node_id = asked.context.broker.node_id
-    return None if criteria.node in (None, node_id) else Mismatch("node", (str(node_id),))
+    return None if criteria.options.node in (None, node_id) else Mismatch("node", (str(node_id),))
 
 
 def _connection(criteria: Criteria, asked: Asked) -> Mismatch | None:
     connection_id = asked.channel.client.connection_id
-    return None if criteria.connection in (None, connection_id) else Mismatch("connection", (str(connection_id),))
+    return None if criteria.options.connection in (None, connection_id) else Mismatch("connection", (str(connection_id),))
 
 
 def _text(name: str, value_of: Callable[[Asked], str]) -> Callable[[Criteria, Asked], Mismatch | None]:
     def test(criteria: Criteria, asked: Asked) -> Mismatch | None:
-        pattern = getattr(criteria, name)
+        pattern = getattr(criteria.options, name)
         if pattern is None or fnmatchcase(value := value_of(asked), pattern):
             return None
         return Mismatch(name, (value,))
@@ -164,7 +168,7 @@ def _text(name: str, value_of: Callable[[Asked], str]) -> Callable[[Criteria, As
 
 def _acks(criteria: Criteria, asked: Asked) -> Mismatch | None:
     acks = getattr(asked.request, "acks", None)
-    return None if criteria.acks in (None, acks) else Mismatch("acks", (str(acks),))
+    return None if criteria.options.acks in (None, acks) else Mismatch("acks", (str(acks),))
 
 
 _TESTS = (

@@ -1,139 +1,112 @@
-"""Checks the options of a fault, such as `topic` and `error`, and makes a fault of them.
+"""The options of a fault, and the requests that it reports. Controls take and return both, so this module imports no other of the folder.
 
-Options are a mapping that contains only what the user gave. Every mistake raises InvalidControl with the name of the option before anything
-is changed: names that do not exist, numbers out of range, criteria that no request of the API can meet, and acts that exclude each other.
+A field of `FaultOptions` declares an option once: its name, its type and meaning, its least value, and the acts that it needs. The
+parameters of `cluster.fault`, `/fault/add` and `odradek ctl fault add` with their documentation follow from the fields, and so do checks in
+`creation.py`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
-from math import inf
-from typing import Any
-
-from ...protocol.messages import APIS
-from ...protocol.messages.fetch import FETCH
-from ...protocol.schema import Api, specs
-from ..control_errors import InvalidControl, unknown
-from .act_options import Options, acts_of, check_least
-from .corrupt import BATCH_KINDS
-from .elements import subjects
-from .fault import Fault, Schedule
-from .match import Criteria
-from .refusal import MODES, Refusal
-from .table import Faults
-
-APIS_BY_NAME = {api.name: api for api in APIS.values()}
-_REFUSED = ("refuse", "node", "listener", "after", "until")
-_SILENT = (*_REFUSED, "peer", "skip", "every", "times", "probability")
-_CLOSED = (*_SILENT, "close")
-"""The options of faults of new connections, by mode."""
-_SUBJECTS = ("topic", "partitions", "group", "transactional_id")
-_LEAST = {"skip": 0, "every": 1, "times": 1, "min_version": 0, "max_version": 0}
+from typing import Annotated, Any, Literal, NamedTuple
 
 
-def add_fault(faults: Faults, options: Options) -> Fault:
-    """Adds a fault with these options to a cluster and returns it. Raises InvalidControl."""
-    apis = _apis(options)
-    criteria = _criteria(options, faults)
-    _check_subjects(options, apis)
-    schedule = _schedule(options)
-    text = " ".join(f"{name}={_shown(value)}" for name, value in options.items())
-    make = _refusal if "refuse" in options else _fault
-    fault = make(options, apis, faults, text, criteria, schedule)
-    faults.add(fault)
-    return fault
+class AtLeast(NamedTuple):
+    """The least value of an option."""
+
+    value: int
 
 
-def _fault(options: Options, apis: list[Api], faults: Faults, text: str, criteria: Criteria, schedule: Schedule) -> Fault:
-    acts = acts_of(options, apis, faults)
-    return Fault(faults.next_number(), text, criteria, schedule, acts, faults.cluster.random)
+class Needs(NamedTuple):
+    """The acts of which one must be given too, because the option only changes them."""
+
+    acts: tuple[str, ...]
 
 
-def _refusal(options: Options, apis: list[Api], faults: Faults, text: str, criteria: Criteria, schedule: Schedule) -> Fault:
-    mode = "refused" if options["refuse"] is True else options["refuse"]
-    if mode not in MODES:
-        raise unknown("refuse", "mode", mode, MODES)
-    allowed = _REFUSED if mode == "refused" else _CLOSED if mode == "closed" else _SILENT
-    for name in options:
-        if name not in allowed:
-            reason = "the client is refused before the cluster sees it" if name in _SILENT else "it is about new connections, not requests"
-            raise InvalidControl(name, f"cannot be combined with refuse={mode}, because {reason}")
-    reset = options.get("close") == "rst"
-    return Refusal(faults.next_number(), text, criteria, schedule, faults.cluster.random, mode=mode, reset=reset)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class FaultOptions:
+    """Which requests a fault hits, and what happens to these. None stands for an option that is not given."""
+
+    api: Annotated[str | Sequence[str] | None, "the APIs of the requests, such as Produce"] = None
+    min_version: Annotated[int | None, "the lowest version of the API", AtLeast(0)] = None
+    max_version: Annotated[int | None, "the highest version of the API", AtLeast(0)] = None
+    node: Annotated[int | None, "the id of the node that the client is connected to"] = None
+    listener: Annotated[str | None, "the name of the listener"] = None
+    client_id: Annotated[str | None, "a pattern for the client id, with * and ?"] = None
+    client_software: Annotated[str | None, "a pattern for name/version of the client library, such as librdkafka/2.*"] = None
+    principal: Annotated[str | None, "a pattern for the principal, such as User:alice"] = None
+    peer: Annotated[str | None, "a pattern for the address of the client, such as 127.0.0.1"] = None
+    connection: Annotated[int | None, "the id of a connection"] = None
+    topic: Annotated[str | None, "a pattern for the name of a topic; only its part of a request is hit"] = None
+    partitions: Annotated[int | Sequence[int] | None, "indexes of partitions; only their part of a request is hit"] = None
+    group: Annotated[str | None, "a pattern for the id of a group"] = None
+    transactional_id: Annotated[str | None, "a pattern for a transactional id"] = None
+    acks: Annotated[int | None, "the acks of a Produce: -1 for all, 0 or 1"] = None
+    skip: Annotated[int | None, "how many of the matching requests pass first", AtLeast(0)] = None
+    every: Annotated[int | None, "hits every n-th of the matching requests", AtLeast(1)] = None
+    times: Annotated[int | None, "how many requests are hit at most", AtLeast(1)] = None
+    probability: Annotated[float | None, "the probability with which a matching request is hit"] = None
+    after: Annotated[
+        datetime | str | int | None, "the time of the cluster from which on requests are hit; a number is milliseconds since 1970"
+    ] = None
+    until: Annotated[datetime | str | int | None, "the time of the cluster until which requests are hit"] = None
+    when: Annotated[Callable[[Any], object] | None, "a function of the decoded request"] = None
+    error: Annotated[str | None, "the error code of the response, such as NOT_LEADER_OR_FOLLOWER"] = None
+    stage: Annotated[
+        Literal["before", "after"] | None,
+        "whether error and drop come before the work (the default) or after it",
+        Needs(("error", "drop")),
+    ] = None
+    respond: Annotated[Mapping[str, Any] | None, "fields of the response and their values, nested as in the response"] = None
+    delay_ms: Annotated[int | None, "how long the response waits, in milliseconds of the cluster's time", AtLeast(0)] = None
+    jitter_ms: Annotated[int | None, "how long the response waits in addition at most; the time is random", AtLeast(0)] = None
+    throttle_ms: Annotated[int | None, "the throttle time that the response says, and for which the connection is muted", AtLeast(0)] = None
+    drop: Annotated[bool | None, "whether the response is not written"] = None
+    close: Annotated[Literal["fin", "rst"] | None, "how the connection ends when the response is dropped", Needs(("drop",))] = None
+    cut_at_bytes: Annotated[
+        int | None, "how many bytes of the dropped response are written before the connection ends", AtLeast(0), Needs(("drop",))
+    ] = None
+    hang: Annotated[bool | None, "whether the request is neither read nor answered, while the connection stays open"] = None
+    hang_ms: Annotated[int | None, "how long it hangs; without it, until the fault is removed", AtLeast(0), Needs(("hang",))] = None
+    bytes_per_s: Annotated[int | None, "the rate at which the response is written", AtLeast(1)] = None
+    chunk_bytes: Annotated[int | None, "the size of the pieces in which the response is written", AtLeast(1)] = None
+    corrupt: Annotated[
+        Literal["crc", "bit", "truncate", "length", "correlation_id"] | None,
+        "what is damaged: the CRC, a record or the end of a fetched batch, or the length or correlation id of the response",
+    ] = None
+    refuse: Annotated[
+        bool | Literal["refused", "closed", "silent"] | None,
+        "new connections are refused (also true), accepted and closed, or accepted and never answered",
+    ] = None
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """The options that are given, in the order of the fields. False means the same as None."""
+        return {name: value for name, value in vars(self).items() if value is not None and value is not False}
+
+    def __str__(self) -> str:
+        return " ".join(f"{name}={_text(value)}" for name, value in self.given.items())
 
 
-def _apis(options: Options) -> list[Api]:
-    """Returns the APIs that the fault is for: those that are named, or all."""
-    names = _listed(options.get("api"))
-    for name in names:
-        if name not in APIS_BY_NAME:
-            raise unknown("api", "API", name, APIS_BY_NAME)
-    return [APIS_BY_NAME[name] for name in names] or list(APIS_BY_NAME.values())
-
-
-def _criteria(options: Options, faults: Faults) -> Criteria:
-    brokers = faults.cluster.brokers
-    if "node" in options and options["node"] not in brokers:
-        raise unknown("node", "node", options["node"], brokers)
-    listeners = dict.fromkeys(name for broker in brokers.values() for name in broker.listeners)
-    if "listener" in options and options["listener"] not in listeners:
-        raise unknown("listener", "listener", options["listener"], listeners)
-    after_ms, until_ms = _moment_ms(options.get("after")), _moment_ms(options.get("until"))
-    if options.get("min_version", 0) > options.get("max_version", inf):
-        raise InvalidControl("min_version", f"{options['min_version']} is above max_version, {options['max_version']}")
-    if after_ms is not None and until_ms is not None and after_ms >= until_ms:
-        raise InvalidControl("after", "must be before until, because no request is hit otherwise")
-    taken = ("min_version", "max_version", "node", "listener", "client_id", "client_software", "principal", "peer", "connection")
-    return Criteria(
-        **{name: options[name] for name in (*taken, "topic", "group", "transactional_id", "acks", "when") if name in options},
-        apis=tuple(_listed(options["api"])) if "api" in options else (FETCH.name,) if options.get("corrupt") in BATCH_KINDS else None,
-        partitions=frozenset(_listed(options["partitions"])) if "partitions" in options else None,
-        after_ms=after_ms,
-        until_ms=until_ms,
-    )
-
-
-def _check_subjects(options: Options, apis: list[Api]) -> None:
-    """Raises InvalidControl for a criterion that requests of none of the APIs can meet."""
-    for name in _SUBJECTS:
-        if name in options and not any(name in subjects(api.request) | _listed_partitions(api) for api in apis):
-            raise InvalidControl(name, f"requests of {_named(apis)} name no {name}; leave out {name}, or use another api")
-    if "acks" in options and not any(spec.name == "acks" for api in apis for spec in specs(api.request)):
-        raise InvalidControl("acks", f"requests of {_named(apis)} have no acks; only those of Produce have")
-    if "partitions" in options and "error" in options and not any("partitions" in subjects(api.response) for api in apis):
-        raise InvalidControl("partitions", f"responses of {_named(apis)} have no error code per partition")
-
-
-def _listed_partitions(api: Api) -> frozenset[str]:
-    """Returns "partitions" if the responses of an API list partitions, such as those of Metadata."""
-    return subjects(api.response) & {"partitions"}
-
-
-def _schedule(options: Options) -> Schedule:
-    check_least(options, _LEAST)
-    if not 0 < options.get("probability", 1) <= 1:
-        raise InvalidControl("probability", f"must be above 0 and at most 1, not {options['probability']}")
-    return Schedule(**{name: options[name] for name in ("skip", "every", "times", "probability") if name in options})
-
-
-def _moment_ms(moment: datetime | int | None) -> int | None:
-    return round(moment.timestamp() * 1000) if isinstance(moment, datetime) else moment
-
-
-def _listed(value: Any) -> list[Any]:
-    if value is None:
-        return []
-    return list(value) if isinstance(value, Iterable) and not isinstance(value, str) else [value]
-
-
-def _named(apis: list[Api]) -> str:
-    return ", ".join(api.name for api in apis)
-
-
-def _shown(value: object) -> str:
+def _text(value: object) -> str:
     if isinstance(value, datetime):
         return value.isoformat()
     if isinstance(value, list | tuple):
         return ",".join(map(str, value))
     return str(getattr(value, "__qualname__", value))
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """A request that a fault has hit. `time_ms` is the time of the cluster in milliseconds since the Unix epoch."""
+
+    time_ms: int
+    node: int
+    connection: int
+    client_id: str
+    api: str
+    version: int
+    correlation_id: int
+    topics: tuple[str, ...]

@@ -22,10 +22,11 @@ from ..cluster.state import ClusterState
 from ..topics.names import CONSUMER_OFFSETS
 from ..topics.partition import Partition, Topic
 from .acts import Act, Serve
+from .creation import add_fault
 from .errors import Error
-from .fault import Fault, Schedule
+from .fault import Fault
 from .match import Criteria
-from .options import add_fault
+from .options import FaultOptions
 from .table import Faults
 
 _LED = (PRODUCE.name, FETCH.name, LIST_OFFSETS.name, OFFSET_FOR_LEADER_EPOCH.name)
@@ -41,23 +42,24 @@ class NoLeader(Act):
         self._metadata = Error(ErrorCode.LEADER_NOT_AVAILABLE, None, "before", faults.elements)
         self._led = Error(ErrorCode.NOT_LEADER_OR_FOLLOWER, None, "before", faults.elements)
 
-    def serve(self, asked: Asked, request: Message, fault: Fault, rest: Serve) -> Answering:
+    def serve(self, asked: Asked, request: Message, rest: Serve) -> Answering:
         act = self._metadata if asked.header.api is METADATA else self._led
-        return (yield from act.serve(asked, request, fault, rest))
+        act.fault = self.fault
+        return (yield from act.serve(asked, request, rest))
 
 
 def leader_election(faults: Faults, topic: Topic, takes_ms: int) -> Fault:
     """Elects other leaders for the partitions of a topic where possible, and adds a fault as if that took some time of the cluster."""
     for partition in topic.partitions:
         move_leader(faults.cluster, partition)
-    criteria = Criteria(
-        apis=(METADATA.name, *_LED),
+    options = FaultOptions(
+        api=(METADATA.name, *_LED),
         topic=escape(topic.name),
-        partitions=frozenset(range(len(topic.partitions))),
-        until_ms=faults.cluster.timers.now_ms + takes_ms,
+        partitions=range(len(topic.partitions)),
+        until=faults.cluster.timers.now_ms + takes_ms,
     )
     text = f"leader election of topic={topic.name} takes_ms={takes_ms}"
-    fault = Fault(faults.next_number(), text, criteria, Schedule(), [NoLeader(faults)], faults.cluster.random)
+    fault = Fault(faults.next_number(), text, Criteria(options), [NoLeader(faults)], faults.cluster.random)
     faults.add(fault)
     return fault
 
@@ -69,8 +71,14 @@ def coordinator_moves(faults: Faults, group: str) -> Fault:
     partition = cluster.coordinator_log.partition(group, CONSUMER_OFFSETS)
     if partition is not None:
         move_anywhere(cluster, partition)
-    options = {"api": [api.name for api in _COORDINATED], "group": escape(group), "times": 1, "error": "COORDINATOR_LOAD_IN_PROGRESS"}
-    return add_fault(faults, options | ({} if partition is None else {"node": partition.leader}))
+    options = FaultOptions(
+        api=[api.name for api in _COORDINATED],
+        node=None if partition is None else partition.leader,
+        group=escape(group),
+        times=1,
+        error="COORDINATOR_LOAD_IN_PROGRESS",
+    )
+    return add_fault(faults, options)
 
 
 def move_leader(cluster: ClusterState, partition: Partition) -> None:

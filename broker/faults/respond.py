@@ -24,30 +24,29 @@ from ...protocol.schema import Message, Spec, has_default, specs
 from ..api.failure import absent, is_error_code
 from ..api.gate import Answering, Asked
 from ..control_errors import InvalidControl, unknown
-from .acts import Act, Serve, readable
-from .elements import Element, Elements, replaced
-from .fault import Fault
+from .acts import Act, Serve, make_readable
+from .elements import Element, Elements, replace_fields
 from .match import Criteria
 
 Replacement = Mapping[str, Any]
 
 
 class Respond(Act):
-    """Changes the response as `replacement` says, which `checked` has returned."""
+    """Changes the response as `replacement` says, which `replacement_of` has returned."""
 
     def __init__(self, replacement: Replacement, elements: Elements) -> None:
         self._replacement = replacement
         self._elements = elements
 
-    def serve(self, asked: Asked, request: Message, fault: Fault, rest: Serve) -> Answering:
+    def serve(self, asked: Asked, request: Message, rest: Serve) -> Answering:
         response = yield from rest(request)
         if response is None:
             return None
         version = asked.header.version
-        response = readable(response, version)
-        return self._changed(response, self._replacement, self._elements.whole(response), fault.criteria, version)
+        response = make_readable(response, version)
+        return self._change(response, self._replacement, self._elements.whole(response), self.fault.criteria, version)
 
-    def _changed(self, message: Message, replacement: Replacement, scope: Element, criteria: Criteria, version: int) -> Message:
+    def _change(self, message: Message, replacement: Replacement, scope: Element, criteria: Criteria, version: int) -> Message:
         values: dict[str, Any] = {}
         for spec in specs(type(message)):
             if spec.name in replacement and spec.present(version):
@@ -55,18 +54,18 @@ class Respond(Act):
                 if value is None and not spec.null_allowed(version):
                     continue
                 values[spec.name] = self._value(spec, getattr(message, spec.name), value, scope, criteria, version)
-        return replaced(message, values)
+        return replace_fields(message, values)
 
     def _value(self, spec: Spec, real: Any, value: Any, scope: Element, criteria: Criteria, version: int) -> Any:
         if value is None or not isinstance(spec.kind, type):
             return value
         if not spec.array:
-            return self._changed(real or new(spec.kind), value, scope, criteria, version)
+            return self._change(real or new(spec.kind), value, scope, criteria, version)
         if isinstance(value, Mapping):
             elements = [(item, self._elements.item(item, scope, spec.name)) for item in real or []]
-            return [self._changed(item, value, each, criteria, version) if criteria.admits(each) else item for item, each in elements]
+            return [self._change(item, value, each, criteria, version) if criteria.admits(each) else item for item, each in elements]
         items = [*(real or [])[: len(value)], *(new(spec.kind) for _ in value[len(real or []) :])]
-        return [self._changed(item, each, scope, criteria, version) for item, each in zip(items, value, strict=True)]
+        return [self._change(item, each, scope, criteria, version) for item, each in zip(items, value, strict=True)]
 
 
 def new(kind: type[Message]) -> Message:
@@ -74,7 +73,7 @@ def new(kind: type[Message]) -> Message:
     return kind(**{spec.name: absent(spec) for spec in specs(kind) if not has_default(spec.declared)})
 
 
-def checked(replacement: object, kind: type[Message], place: str = "respond") -> Replacement:
+def replacement_of(replacement: object, kind: type[Message], place: str = "respond") -> Replacement:
     """Returns a replacement with error codes and ids as the response has them. Raises InvalidControl if it does not fit to a response."""
     if not isinstance(replacement, Mapping):
         raise _invalid(place, "a mapping of fields to values", replacement)
@@ -82,24 +81,24 @@ def checked(replacement: object, kind: type[Message], place: str = "respond") ->
     for name in replacement:
         if name not in fields:
             raise InvalidControl.at(place, str(unknown(kind.__name__, "field", name, fields)))
-    return {name: _checked_field(value, fields[name], f"{place}.{name}") for name, value in replacement.items()}
+    return {name: _field_of(value, fields[name], f"{place}.{name}") for name, value in replacement.items()}
 
 
-def _checked_field(value: Any, spec: Spec, place: str) -> Any:
+def _field_of(value: Any, spec: Spec, place: str) -> Any:
     if value is None and spec.nullable:
         return None
     if isinstance(spec.kind, type) and spec.array and isinstance(value, list | tuple):
-        return [checked(item, spec.kind, f"{place}[{number}]") for number, item in enumerate(value)]
+        return [replacement_of(item, spec.kind, f"{place}[{number}]") for number, item in enumerate(value)]
     if isinstance(spec.kind, type):
-        return checked(value, spec.kind, place)
+        return replacement_of(value, spec.kind, place)
     if spec.array:
         if not isinstance(value, list | tuple):
             raise _invalid(place, "a list", value)
-        return [_checked_value(item, spec, f"{place}[{number}]") for number, item in enumerate(value)]
-    return _checked_value(value, spec, place)
+        return [_value_of(item, spec, f"{place}[{number}]") for number, item in enumerate(value)]
+    return _value_of(value, spec, place)
 
 
-def _checked_value(value: Any, spec: Spec, place: str) -> Any:
+def _value_of(value: Any, spec: Spec, place: str) -> Any:
     if is_error_code(spec) and isinstance(value, str):
         if value not in ErrorCode.__members__:
             raise InvalidControl.at(place, str(unknown("error", "error code", value, ErrorCode.__members__)))
@@ -107,7 +106,7 @@ def _checked_value(value: Any, spec: Spec, place: str) -> Any:
     if spec.kind == "str" and isinstance(value, str):
         return value
     if spec.kind in ("bytes", "records", "16s"):
-        return _checked_bytes(value, spec, place)
+        return _bytes_of(value, spec, place)
     if spec.kind == "?" and isinstance(value, bool):
         return value
     if spec.kind not in ("str", "?") and isinstance(value, int | float) and not isinstance(value, bool):
@@ -119,7 +118,7 @@ def _checked_value(value: Any, spec: Spec, place: str) -> Any:
     raise _invalid(place, _NAMES.get(str(spec.kind), "a number"), value)
 
 
-def _checked_bytes(value: Any, spec: Spec, place: str) -> bytes:
+def _bytes_of(value: Any, spec: Spec, place: str) -> bytes:
     if spec.kind == "16s":
         try:
             data = urlsafe_b64decode(value + "==") if isinstance(value, str) else bytes(value)

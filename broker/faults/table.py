@@ -18,11 +18,10 @@ from ..api.context import Context
 from ..api.gate import Answering, Asked, Channel, Sparing
 from ..plurals import counted
 from .acts import Chain, Hit
+from .delivery import Hang
 from .elements import Elements
-from .fault import Fault
-from .hang import Hang
+from .fault import ConnectionFault, Fault
 from .match import Mismatch
-from .refusal import Refusal
 
 if TYPE_CHECKING:
     from ..cluster.broker import Broker
@@ -88,7 +87,7 @@ class Faults:
 
     def refuses(self, broker: Broker, listener_name: str) -> bool:
         """Returns whether a fault keeps a listener from listening."""
-        return any(isinstance(fault, Refusal) and fault.refuses(broker, listener_name) for fault in self.active)
+        return any(isinstance(fault, ConnectionFault) and fault.refuses(broker, listener_name) for fault in self.active)
 
     def _hold_in_flight(self, fault: Fault) -> None:
         """Holds back the responses of matching requests that are in flight, if the fault lets requests hang."""
@@ -97,7 +96,7 @@ class Faults:
                 for waiting in [channel.parked for channel in self._channels() if channel.parked is not None]:
                     asked = Asked(waiting.connection, waiting.header, waiting.request, waiting.context, _no_rule)
                     if fault.criteria.is_about(waiting.header.api.name) and fault.takes(asked, waiting.request, self.elements) is None:
-                        waiting.generator = act.hold(waiting.generator, waiting.connection, waiting.context, fault)
+                        waiting.generator = act.hold(waiting.generator, waiting.connection, waiting.context)
 
     # The gate
 
@@ -109,7 +108,7 @@ class Faults:
     def opened(self, channel: Channel, broker: Broker) -> None:
         """Raises CloseConnection if a fault closes new connections."""
         for fault in self.active:
-            if isinstance(fault, Refusal):
+            if isinstance(fault, ConnectionFault):
                 fault.opened(channel, broker)
 
     def closed(self, channel: Channel) -> None:
@@ -124,7 +123,7 @@ class Faults:
         hit = self._next_hit(asked, asked.request, self.active, reasons)
         if hit is not None:
             asked.context.shortcut = None  # the handler must not add a request that is hit to the shortcut of the connection
-            return Chain(kept(asked), self._next_hit).run(hit)
+            return Chain(keep_request(asked), self._next_hit).run(hit)
         return self._serve_spared(asked, reasons)
 
     def _serve_spared(self, asked: Asked, reasons: list[tuple[Fault, Mismatch]]) -> Message | Answering | None:
@@ -176,7 +175,7 @@ class Spared(Sparing):
                 fault.miss(self._api, reason, count)
 
 
-def kept(asked: Asked) -> Asked:
+def keep_request(asked: Asked) -> Asked:
     """Returns a request whose bytes are its own, because a fault may serve it when the receive buffer has been used for others."""
     context, header = asked.context, asked.header
     if context.owns_buffer:

@@ -34,13 +34,13 @@ from ..groups.consumer.assignors import Slot, by_topic
 from ..groups.consumer.group import ConsumerGroup
 from ..groups.consumer.heartbeat import LEAVE_EPOCH, LEAVE_STATIC_EPOCH, ConsumerHeartbeat
 from ..groups.consumer.member import ConsumerMember
-from ..kafka_quirks.java_hash import timeline_order
 from ..scheduling.waiting import Wait
 from ..security.acls import Operation, ResourceType
 from ..topics.partition import Topic
-from .described_groups import describe_groups, is_enabled, missing_group_text, refusal
+from .described_groups import describe_group, describe_groups, is_enabled, missing_group_text, refusal, refuse_group
 
 CLASSIC_MEMBER, CONSUMER_MEMBER = 0, 1
+_refuse = partial(refuse_group, DescribedGroup)
 
 
 @handles(CONSUMER_GROUP_HEARTBEAT)
@@ -146,7 +146,7 @@ def _describe(group_id: str, context: Context) -> DescribedGroup:
         return _refuse(group_id, refused)
     group = context.broker.groups.get(group_id)
     if isinstance(group, ConsumerGroup):
-        described = _describe_group(group, context.cluster.topics_by_id)
+        described = describe_group(DescribedGroup, group, partial(_member, group=group, topics=context.cluster.topics_by_id))
         topic_names = {
             topic.topic_name
             for member in described.members
@@ -157,30 +157,6 @@ def _describe(group_id: str, context: Context) -> DescribedGroup:
             return described
         return _refuse(group_id, ErrorCode.TOPIC_AUTHORIZATION_FAILED, "The group has topics that the client may not describe.")
     return _refuse(group_id, ErrorCode.GROUP_ID_NOT_FOUND, missing_group_text(group_id, group, "consumer"))
-
-
-def _refuse(group_id: str, error: ErrorCode, message: str | None = None) -> DescribedGroup:
-    return DescribedGroup(
-        error_code=error,
-        error_message=message,
-        group_id=group_id,
-        group_state="",
-        group_epoch=0,
-        assignment_epoch=0,
-        assignor_name="",
-        members=[],
-    )
-
-
-def _describe_group(group: ConsumerGroup, topics: Mapping[bytes, Topic]) -> DescribedGroup:
-    return DescribedGroup(
-        group_id=group.group_id,
-        group_state=group.state.value,
-        group_epoch=group.epoch,
-        assignment_epoch=group.assignment_epoch,
-        assignor_name=group.assignor,
-        members=[_member(group.members[member_id], group, topics) for member_id in timeline_order(group.members)],
-    )
 
 
 def _member(member: ConsumerMember, group: ConsumerGroup, topics: Mapping[bytes, Topic]) -> Member:

@@ -11,6 +11,8 @@ from typing import Any, Protocol, TypeVar
 
 from ...protocol.errors import ErrorCode, shortened
 from ..api.context import Context
+from ..groups.consumer.group import ConsumerGroup
+from ..groups.share.group import ShareGroup
 from ..groups.table import Group
 from ..kafka_quirks.java_hash import abs_java_hash, partitions_order, timeline_order
 from ..scheduling.slices import Slices, weight_of
@@ -50,16 +52,48 @@ def describe_groups(
     """
     if not enabled:
         return [refuse(group_id, ErrorCode.UNSUPPORTED_VERSION) for group_id in request.group_ids]
+    return (yield from describe_in_order(request.group_ids, describe, context, with_operations=request.include_authorized_operations))
+
+
+def describe_in_order(
+    group_ids: Iterable[str], describe: Callable[[str, Context], G], context: Context, *, with_operations: bool
+) -> Generator[Wait, None, list[G]]:
     described, slices = [], Slices()
-    for group_id in (yield from response_order(request.group_ids, context.cluster.topics.get(CONSUMER_OFFSETS), slices)):
+    for group_id in (yield from response_order(group_ids, context.cluster.topics.get(CONSUMER_OFFSETS), slices)):
         group = describe(group_id, context)
-        if request.include_authorized_operations and not group.error_code:
+        if with_operations and not group.error_code:
             group.authorized_operations = context.allowed(ResourceType.GROUP, group_id)
         described.append(group)
         if slices.full(1 + 4 * len(group.members) + weight_of(group_id)):
             yield NEXT_TURN
     described.sort(key=lambda group: _ERROR_ORDER.get(group.error_code, len(_ERROR_ORDER)))
     return described
+
+
+def describe_group(make: Callable[..., G], group: ConsumerGroup | ShareGroup, describe_member: Callable[[Any], Any]) -> G:
+    """Returns the description of a consumer group or a share group. `make` is the class of the description."""
+    return make(
+        group_id=group.group_id,
+        group_state=group.state.value,
+        group_epoch=group.epoch,
+        assignment_epoch=group.assignment_epoch,
+        assignor_name=group.assignor,
+        members=[describe_member(group.members[member_id]) for member_id in timeline_order(group.members)],
+    )
+
+
+def refuse_group(make: Callable[..., G], group_id: str, error: ErrorCode, message: str | None = None) -> G:
+    """Returns the description of a consumer group or a share group with an error. `make` is the class of the description."""
+    return make(
+        error_code=error,
+        error_message=message,
+        group_id=group_id,
+        group_state="",
+        group_epoch=0,
+        assignment_epoch=0,
+        assignor_name="",
+        members=[],
+    )
 
 
 def missing_group_text(group_id: str, group: Group | None, kind: str) -> str:

@@ -39,11 +39,11 @@ from ..groups.classic.group import ClassicGroup
 from ..groups.classic.messages import Join, JoinResult, Leave, Protocol, Sync, SyncResult
 from ..groups.states import GroupState, filter_name
 from ..kafka_quirks.java_hash import hash_map_order
-from ..scheduling.slices import Slices, chunks, in_slices, weight_of
+from ..scheduling.slices import Slices, chunks, in_slices
 from ..scheduling.waiting import NEXT_TURN, Reply, Wait
 from ..security.acls import Operation, ResourceType
 from ..topics.names import CONSUMER_OFFSETS
-from .described_groups import coordinated_groups, missing_group_text, response_order
+from .described_groups import coordinated_groups, describe_in_order, missing_group_text, response_order
 
 NO_REASON = "not provided"
 
@@ -166,15 +166,8 @@ def _leave_response(member: MemberIdentity, error: ErrorCode) -> MemberResponse:
 @handles(DESCRIBE_GROUPS)
 def describe_groups(request: DescribeGroupsRequest, context: Context) -> Generator[Wait, None, DescribeGroupsResponse]:
     """Describes classic groups. The protocol and the members' metadata are returned only if the group is stable."""
-    described, slices = [], Slices()
-    for group_id in (yield from response_order(request.groups, context.cluster.topics.get(CONSUMER_OFFSETS), slices)):
-        group = _describe(group_id, context)
-        if request.include_authorized_operations and not group.error_code:
-            group.authorized_operations = context.allowed(ResourceType.GROUP, group_id)
-        described.append(group)
-        if slices.full(1 + len(group.members) + weight_of(group_id)):
-            yield NEXT_TURN
-    described.sort(key=lambda group: group.error_code != ErrorCode.GROUP_AUTHORIZATION_FAILED)
+    with_operations = request.include_authorized_operations
+    described = yield from describe_in_order(request.groups, _describe, context, with_operations=with_operations)
     return DescribeGroupsResponse(groups=described)
 
 

@@ -86,9 +86,10 @@ def _refuse_late(refusal: ShareFetchResponse, request: ShareFetchRequest, contex
 
 
 class _ShareFetch:
-    """One ShareFetch request, whose acknowledgements have been applied. Raises KafkaError if it fails as a whole.
+    """One ShareFetch request. The constructor raises KafkaError if the request fails as a whole.
 
-    `commits` make the records available that it has released, after its first pass.
+    The constructor applies the acknowledgements, because they take effect once, before any record is read, whereas `attempt` is repeated.
+    `commits` make the records available that the request has released, after its first pass.
     """
 
     def __init__(self, request: ShareFetchRequest, context: Context) -> None:

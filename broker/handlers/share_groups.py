@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Mapping
+from functools import partial
 
 from ...protocol.errors import ErrorCode, KafkaError
 from ...protocol.messages import share_group_describe as describe_messages
@@ -23,17 +24,17 @@ from ..api.context import Context
 from ..api.registry import handles
 from ..cluster.features import SHARE_VERSION
 from ..groups.share.assignor import Assignment
-from ..groups.share.group import ShareGroup
 from ..groups.share.heartbeat import LEAVE_EPOCH, ShareHeartbeat
 from ..groups.share.member import ShareMember
-from ..kafka_quirks.java_hash import hash_map_order, timeline_order
+from ..kafka_quirks.java_hash import hash_map_order
 from ..scheduling.waiting import Wait
 from ..security.acls import Operation, ResourceType
 from ..topics.partition import Topic
-from .described_groups import describe_groups, refusal
+from .described_groups import describe_group, describe_groups, refusal, refuse_group
 
 MAX_MEMBER_ID_LENGTH = 36
 """The length of a UUID as text."""
+_refuse = partial(refuse_group, DescribedGroup)
 
 
 def is_enabled(context: Context) -> bool:
@@ -112,7 +113,8 @@ def _describe(group_id: str, context: Context) -> DescribedGroup:
         message = "This is not the correct coordinator." if refused is ErrorCode.NOT_COORDINATOR else None
         return _refuse(group_id, refused, message)
     try:
-        described = _describe_group(context.broker.groups.share.find(group_id), context.cluster.topics_by_id)
+        group = context.broker.groups.share.find(group_id)
+        described = describe_group(DescribedGroup, group, partial(_member, topics=context.cluster.topics_by_id))
     except KafkaError as error:
         return _refuse(group_id, error.code, error.message)
     names = {topic.topic_name for member in described.members for topic in member.assignment.topic_partitions}
@@ -120,30 +122,6 @@ def _describe(group_id: str, context: Context) -> DescribedGroup:
         return described
     unseen = "The group has described topic(s) that the client is not authorized to describe."
     return _refuse(group_id, ErrorCode.TOPIC_AUTHORIZATION_FAILED, unseen)
-
-
-def _refuse(group_id: str, error: ErrorCode, message: str | None = None) -> DescribedGroup:
-    return DescribedGroup(
-        error_code=error,
-        error_message=message,
-        group_id=group_id,
-        group_state="",
-        group_epoch=0,
-        assignment_epoch=0,
-        assignor_name="",
-        members=[],
-    )
-
-
-def _describe_group(group: ShareGroup, topics: Mapping[bytes, Topic]) -> DescribedGroup:
-    return DescribedGroup(
-        group_id=group.group_id,
-        group_state=group.state.value,
-        group_epoch=group.epoch,
-        assignment_epoch=group.assignment_epoch,
-        assignor_name=group.assignor,
-        members=[_member(group.members[member_id], topics) for member_id in timeline_order(group.members)],
-    )
 
 
 def _member(member: ShareMember, topics: Mapping[bytes, Topic]) -> Member:

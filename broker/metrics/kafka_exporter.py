@@ -23,7 +23,7 @@ from ..scheduling.slices import chunks
 from ..topics.names import CONSUMER_OFFSETS
 from ..topics.partition import Partition, Topic
 from ..topics.replication import NO_LEADER
-from .openmetrics import Family, escaped, gauge, labels, samples
+from .openmetrics import Family, escape, gauge, labels, samples
 
 if TYPE_CHECKING:
     from ..groups.coordinator import Group
@@ -62,7 +62,7 @@ PARTITION_FAMILIES: Mapping[Family, Callable[[Partition], int | None]] = {
 """The families of partitions, each with a function that returns the value, or None if there is no sample."""
 
 
-class Progress(NamedTuple):
+class PartitionProgress(NamedTuple):
     """The progress of a group in one partition. The offset is -1 if the group has not committed one."""
 
     partition: Partition
@@ -82,13 +82,13 @@ class Progress(NamedTuple):
 
 
 GROUP_MEMBERS = gauge("kafka_consumergroup_members", "Members of a group.")
-GROUP_FAMILIES: Mapping[Family, Callable[[Progress], int | None]] = {
+GROUP_FAMILIES: Mapping[Family, Callable[[PartitionProgress], int | None]] = {
     gauge("kafka_consumergroup_current_offset", "Committed offset of a group in a partition, -1 without one."): lambda each: each.offset,
     gauge("kafka_consumergroup_lag", "Records of a partition that a group has not committed, -1 without a committed offset."): (
         lambda each: each.lag
     ),
 }
-GROUP_SUMS: Mapping[Family, Callable[[Progress], int]] = {
+GROUP_SUMS: Mapping[Family, Callable[[PartitionProgress], int]] = {
     gauge("kafka_consumergroup_current_offset_sum", "Sum of the committed offsets of a group in a topic."): lambda each: each.offset,
     gauge("kafka_consumergroup_lag_sum", "Sum of the lags of a group in the partitions of a topic."): lambda each: each.known_lag,
 }
@@ -112,7 +112,7 @@ def _topics(topics: Sequence[Topic]) -> Iterator[str]:
     for family, value_of in PARTITION_FAMILIES.items():
         yield family.head
         for topic in topics:
-            opening = f'{{topic="{escaped(topic.name)}",partition="'
+            opening = f'{{topic="{escape(topic.name)}",partition="'
             for partitions in chunks(topic.partitions):
                 values = ((f'{opening}{partition.index}"}}', value_of(partition)) for partition in partitions)
                 yield samples(family.name, ((each, value) for each, value in values if value is not None))
@@ -144,16 +144,16 @@ def _is_served(group: Group, cluster: ClusterState) -> bool:
     return cluster.groups.get(group.group_id) is group and coordinator is not None and _has_leader(coordinator)
 
 
-def _progress(groups: Sequence[Group], cluster: ClusterState) -> Iterator[tuple[str, list[Progress]]]:
+def _progress(groups: Sequence[Group], cluster: ClusterState) -> Iterator[tuple[str, list[PartitionProgress]]]:
     """Yields the partitions of each topic of which a group has committed offsets, in parts, after the beginning of their labels."""
     for group in groups:
         if not _is_served(group, cluster):
             continue
         for name, committed in list(cluster.groups.offsets.of(group.group_id)):
-            opening = f'{{consumergroup="{escaped(group.group_id)}",topic="{escaped(name)}"'
+            opening = f'{{consumergroup="{escape(group.group_id)}",topic="{escape(name)}"'
             topic = cluster.topics.get(name)
             for partitions in chunks(topic.partitions if topic else []):
-                yield opening, [Progress(each, _offset(committed, each)) for each in partitions]
+                yield opening, [PartitionProgress(each, _offset(committed, each)) for each in partitions]
 
 
 def _offset(committed: Mapping[int, CommittedOffset], partition: Partition) -> int:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..settings.values import BrokerConfig
-from .rates import Window
+from .rates import QuotaWindow
 from .request_quotas import LimitedRate
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class ConnectionRates:
     def __init__(self, config: BrokerConfig, quotas: ClientQuotas) -> None:
         self._config = config
         self._quotas = quotas
-        self._window = Window(config.integers["quota.window.num"], config.integers["quota.window.size.seconds"] * 1000)
+        self._window = QuotaWindow(config.integers["quota.window.num"], config.integers["quota.window.size.seconds"] * 1000)
         self._node = LimitedRate(self._window, UNLIMITED, longest_ms=self._window.window_ms)
         self._listeners: dict[str, LimitedRate] = {}
         self._hosts: dict[str, LimitedRate] = {}

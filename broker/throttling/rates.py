@@ -17,7 +17,7 @@ from typing import NamedTuple
 MAX_DURATION_MS = 2**31 - 1
 
 
-class Window(NamedTuple):
+class QuotaWindow(NamedTuple):
     """The settings quota.window.num and quota.window.size.seconds (in ms), or their namesakes for other quotas."""
 
     samples: int
@@ -42,7 +42,7 @@ class Rate:
 
     __slots__ = ("_current", "_samples", "_window")
 
-    def __init__(self, window: Window) -> None:
+    def __init__(self, window: QuotaWindow) -> None:
         self._window = window
         self._samples: list[_Sample] = []
         self._current = 0
@@ -76,7 +76,7 @@ class Rate:
         rate = sum(sample.value for sample in self._samples) * 1000 / window_ms
         if rate <= limit:
             return 0
-        return rounded((rate - limit) / limit * window_ms) if limit else MAX_DURATION_MS
+        return round_ms((rate - limit) / limit * window_ms) if limit else MAX_DURATION_MS
 
     def _elapsed_ms(self, now_ms: int) -> int:
         elapsed_ms = now_ms - min((sample.start_ms for sample in self._samples), default=now_ms)
@@ -89,7 +89,7 @@ class TokenBucket:
 
     __slots__ = ("_tokens", "_updated_ms", "_window")
 
-    def __init__(self, window: Window) -> None:
+    def __init__(self, window: QuotaWindow) -> None:
         self._window = window
         self._tokens = float("inf")
         self._updated_ms = 0
@@ -102,7 +102,7 @@ class TokenBucket:
     def throttle_ms(self, limit: float, now_ms: int) -> int:
         """Returns the delay after which no token is owed."""
         self._refill(limit, now_ms)
-        return rounded(-self._tokens / limit * 1000) if self._tokens < 0 else 0
+        return round_ms(-self._tokens / limit * 1000) if self._tokens < 0 else 0
 
     def _refill(self, limit: float, now_ms: int) -> None:
         full = self._window.samples * self._window.window_ms / 1000 * limit
@@ -110,7 +110,7 @@ class TokenBucket:
         self._updated_ms = now_ms
 
 
-def rounded(milliseconds: float) -> int:
+def round_ms(milliseconds: float) -> int:
     """Returns the nearest integer that fits into a throttle time, as Java's Math.round and toInt do: halves are rounded up, NaN is 0."""
     if isnan(milliseconds):  # Kafka accepts a quota that is not a number
         return 0

@@ -6,13 +6,13 @@ from collections.abc import Callable
 
 from ...protocol.errors import ErrorCode, KafkaError
 from ..scheduling.timers import Timers
-from .rates import Rate, TokenBucket, Window
+from .rates import QuotaWindow, Rate, TokenBucket
 
 
 class LimitedRate:
     """A rate with its limit. `longest_ms` limits the throttle time."""
 
-    def __init__(self, window: Window, limit: float, *, longest_ms: int | None = None) -> None:
+    def __init__(self, window: QuotaWindow, limit: float, *, longest_ms: int | None = None) -> None:
         self._rate = Rate(window)
         self._window = window
         self._longest_ms = longest_ms
@@ -40,7 +40,7 @@ class LimitedRate:
 class LimitedTokens:
     """A bucket of tokens with the rate at which it fills."""
 
-    def __init__(self, window: Window, limit: float) -> None:
+    def __init__(self, window: QuotaWindow, limit: float) -> None:
         self._bucket = TokenBucket(window)
         self.limit = limit
         self.used_ms = 0

@@ -154,7 +154,7 @@ class Exchange:
     def elements(self) -> list[Element]:
         """Returns the topics, partitions, groups and transactional ids that the request names."""
         request = self._decoded_request()
-        return [] if request is None else NamedElements(self.topic_names.get).named(request)
+        return [] if request is None else NamedElements(self.topic_names.get).find(request)
 
     def resolved_names(self) -> dict[bytes, str]:
         """Returns the topic ids in the request whose names are known, with the names."""
@@ -167,7 +167,7 @@ class Exchange:
 
         request = self._decoded_request()
         if request is not None:
-            NamedElements(resolve).named(request)
+            NamedElements(resolve).find(request)
         return found
 
     @property

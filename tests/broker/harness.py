@@ -20,8 +20,9 @@ from odradek.broker.api.topic_descriptions import Description, TopicDescriber
 from odradek.broker.cluster.state import ClusterState
 from odradek.broker.connections.connection import Connection
 from odradek.broker.connections.core import Core
+from odradek.broker.faults.creation import add_fault
 from odradek.broker.faults.fault import Fault
-from odradek.broker.faults.options import add_fault
+from odradek.broker.faults.options import FaultOptions
 from odradek.broker.scheduling.slices import Slices
 from odradek.broker.scheduling.timers import Timers
 from odradek.broker.scheduling.turns import Turns
@@ -96,7 +97,7 @@ class World:
 
     def fault(self, **options: Any) -> Fault:
         """Adds a fault with the options of `cluster.fault`."""
-        return add_fault(self.core.faults, options)
+        return add_fault(self.core.faults, FaultOptions(**options))
 
     def advance(self, milliseconds: int) -> None:
         """Advances the clock, fires the timers that are due, and writes."""

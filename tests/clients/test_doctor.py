@@ -17,7 +17,7 @@ from confluent_kafka.cimpl import NewTopic
 from kafka import KafkaConsumer, KafkaProducer
 
 from odradek import Cluster
-from odradek.broker.controls.doctor import FindingInfo
+from odradek.broker.controls.wire import FindingInfo
 from tests.clients.client import CLIENTS, Client, sample
 from tests.clients.silent_firewall import SilentFirewall
 

@@ -15,9 +15,9 @@ from itertools import chain
 from ...control_errors import ControlError
 from ..cluster_controls import ClusterControls
 from ..declaration import Control
-from ..in_turns import in_turns
 from ..interface.results import json_pieces
 from ..interface.signatures import result_of
+from ..waiting import in_turns
 from .requests import Request
 from .responses import Problem, Response, Streaming, problem_of, response_of
 from .routes import JSON, Report, Resource, Resources, Stream, arguments_of, route

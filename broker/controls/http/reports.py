@@ -7,13 +7,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from http import HTTPStatus
+from typing import TYPE_CHECKING
 
-from ...metrics.formats import format_for
+from ...metrics.openmetrics import END, format_for
 from ..cluster_controls import ClusterControls
-from ..reports import Metrics, nodes_in_service
 from .requests import Request
 from .routes import Rendered, Report
+
+if TYPE_CHECKING:
+    from ...metrics.requests import RequestCounts
 
 _TEXT = "text/plain; charset=utf-8"
 
@@ -30,10 +34,35 @@ def reports(controls: ClusterControls) -> dict[str, Report]:
 
 def _metrics(metrics: Metrics, request: Request) -> Rendered:
     format_ = format_for(request.headers.get("accept", ""))
-    return Rendered(HTTPStatus.OK, format_.content_type, format_.written(metrics.pieces()))
+    return Rendered(HTTPStatus.OK, format_.content_type, format_.convert(metrics.pieces()))
 
 
 def _readiness(controls: ClusterControls) -> Rendered:
-    serving, nodes = nodes_in_service(controls)
+    brokers = controls._server.cluster.brokers.values()
+    serving, nodes = sum(broker.running and broker.silence is None for broker in brokers), len(brokers)
     status = HTTPStatus.OK if serving else HTTPStatus.SERVICE_UNAVAILABLE
     return Rendered(status, _TEXT, [f"{'ready' if serving else 'not ready'}: {serving} of {nodes} nodes serve clients\n"])
+
+
+class Metrics:
+    """The metrics of a cluster, with counts of requests that begin when they are asked for first."""
+
+    def __init__(self, controls: ClusterControls) -> None:
+        self._controls = controls
+        self._counts: RequestCounts | None = None
+
+    def pieces(self) -> Iterator[str]:
+        """Yields the metrics in OpenMetrics text, each piece in about a millisecond."""
+        from ...metrics import kafka_exporter, state
+        from ...metrics.requests import RequestCounts
+
+        server = self._controls._server
+        addresses = {node.node_id: node.client_listener.advertised for node in server.config.nodes}
+        yield from kafka_exporter.pieces(server.cluster, addresses)
+        yield from state.pieces(server.core)
+        record = server.core.record
+        if record is not None:
+            if self._counts is None:
+                self._counts = RequestCounts(record, lambda work: server.core.turns.background(work))
+            yield from self._counts.pieces()
+        yield END

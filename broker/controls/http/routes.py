@@ -15,8 +15,8 @@ from urllib.parse import parse_qsl
 from ...control_errors import InvalidControl, unknown
 from ..cluster_controls import ClusterControls
 from ..declaration import CONTROLS, Control
-from ..interface.shapes import parsed, shown
-from ..interface.signatures import bound, bound_texts
+from ..interface.shapes import parse_json, short_json
+from ..interface.signatures import bind, bind_texts
 from .requests import MAX_SHOWN_CHARACTERS, Request
 from .responses import NO_HEADERS, Problem
 
@@ -94,13 +94,13 @@ def arguments_of(control: Control, request: Request) -> dict[str, Any]:
     if control.reads:
         if request.body:
             raise Problem(HTTPStatus.BAD_REQUEST, "a GET has no body; write the parameters into the query")
-        return bound_texts(control, _pairs(query))
+        return bind_texts(control, _pairs(query))
     if query:
         raise Problem(HTTPStatus.BAD_REQUEST, "a POST has no query; write the parameters into the body, as a JSON object")
     media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if media_type != JSON and (request.body or media_type):
         raise Problem(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, f"the body must have Content-Type: {JSON}, not {media_type or 'none'}")
-    return bound(control, _json_object(request.body))
+    return bind(control, _json_object(request.body))
 
 
 def _pairs(query: str) -> list[tuple[str, str]]:
@@ -113,11 +113,11 @@ def _pairs(query: str) -> list[tuple[str, str]]:
 def _json_object(body: bytes) -> dict[str, Any]:
     _check_number_of_values(body)
     try:
-        value = parsed("the body", body or b"{}")
+        value = parse_json("the body", body or b"{}")
     except InvalidControl as error:
         raise Problem(HTTPStatus.BAD_REQUEST, str(error)) from None
     if not isinstance(value, dict):
-        raise Problem(HTTPStatus.BAD_REQUEST, f"the body must be a JSON object, not {shown(value)}")
+        raise Problem(HTTPStatus.BAD_REQUEST, f"the body must be a JSON object, not {short_json(value)}")
     return value
 
 

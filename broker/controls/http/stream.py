@@ -34,7 +34,7 @@ from ...wire.json_form import json_of_entry
 from ...wire.record import Record
 from ...wire.sampled_feed import SampledFeed
 from ...wire.shared_texts import SharedTexts
-from ..recorded import record_of
+from ..wire import record_of
 from .requests import Request
 from .responses import Problem
 

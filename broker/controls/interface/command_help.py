@@ -1,14 +1,18 @@
-"""The help of `odradek ctl`: the commands, those that begin with a word, and one command with its arguments."""
+"""The help of `odradek ctl`: the commands, those that begin with a word, and one command with its arguments.
+
+It is derived from the docstrings that Python's users read. A command prints what a method returns, ends with an exit code instead of an
+exception, and has options instead of parameters. Sentences that begin with "Raises" or "In Python" are for Python's users only.
+"""
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Sequence
 from itertools import groupby
 
 from ..declaration import CONTROLS, Control
 from .command_line import command_of, control_named, group_of, is_flag, option_of, positionals_of
-from .command_text import help_text_of, in_command_words, summary_of
 from .examples import example_of
 from .results import json_of
 from .signatures import Parameter, parameters_of
@@ -26,6 +30,14 @@ usage: odradek ctl COMMAND ... [options]
 
 Controls a running cluster, which odradek serve --control 127.0.0.1:9099 offers.
 Exit code: 0; 1 if it did not happen, such as a wait that timed out; 2 for a mistake in the call."""
+
+_PYTHON_ONLY = ("Raises ", "In Python, ")
+_VERBS = (
+    (r"^Returns (when|once) ", "Waits until "),
+    (r"\breturns (when|once) ", "ends when "),
+    (r"\bReturns\b", "Prints"),
+    (r"\breturns\b", "prints"),
+)
 
 
 def help_of(tokens: Sequence[str]) -> str:
@@ -98,3 +110,41 @@ def _columns(rows: Sequence[tuple[str, str]]) -> str:
             first = ""
         lines += [f"  {label:<{width}}  {line}" for label, line in zip([first, *[""] * len(text)], text, strict=False)]
     return "\n".join(lines)
+
+
+# The words of the command line
+
+
+def summary_of(control: Control) -> str:
+    """Returns the first line of a command's help."""
+    return help_text_of(control).partition("\n")[0]
+
+
+def help_text_of(control: Control) -> str:
+    """Returns what a command does and prints: a summary, and a paragraph of details if there are any."""
+    paragraphs = (_for_commands(paragraph, control) for paragraph in control.help.split("\n\n"))
+    return "\n\n".join(filter(None, paragraphs))
+
+
+def in_command_words(text: str, control: Control) -> str:
+    """Returns a text with each name in backticks as the command line writes it."""
+    return re.sub("`([^`]*)`", lambda match: _word_of(match[1], control), text)
+
+
+def _for_commands(paragraph: str, control: Control) -> str:
+    sentences = re.split(r"(?<=\.)\s+(?=[A-Z`])", " ".join(paragraph.split()))
+    text = " ".join(each for each in sentences if not each.startswith(_PYTHON_ONLY))
+    for pattern, words in _VERBS:
+        text = re.sub(pattern, words, text)
+    return in_command_words(text, control)
+
+
+def _word_of(code: str, control: Control) -> str:
+    """Returns the option of a parameter, the words of a control, or anything else as it is."""
+    name, _, value = code.partition("=")
+    if parameter := parameters_of(control).get(name):
+        if value:
+            return option_of(f"no_{name}") if value == "False" else option_of(name)
+        return name.upper() if parameter in positionals_of(control) else option_of(name)
+    other = next((each for each in CONTROLS.values() if each.method.__name__ == name and each.owner in ("", control.owner)), None)
+    return f"'{' '.join(other.words)}'" if other else code

@@ -18,7 +18,7 @@ from ..declaration import CONTROLS, Control
 from .results import json_of
 from .shapes import Boolean
 from .signatures import Parameter, parameters_of
-from .structures import Null, OneOf
+from .structures import Alternatives, Null
 
 Pair = tuple[str, str]
 
@@ -88,7 +88,7 @@ def positionals_of(control: Control) -> list[Parameter]:
 
 def is_flag(parameter: Parameter) -> bool:
     """Returns whether the option of a parameter needs no value."""
-    members = parameter.shape.members if isinstance(parameter.shape, OneOf) else [parameter.shape]
+    members = parameter.shape.members if isinstance(parameter.shape, Alternatives) else [parameter.shape]
     return all(isinstance(member, Boolean | Null) for member in members)
 
 
@@ -98,13 +98,13 @@ def option_of(name: str) -> str:
 
 def command_of(control: Control, arguments: dict[str, Any]) -> str:
     """Returns the command that carries out a control with JSON values as arguments."""
-    in_order = given_in_order(positionals_of(control), arguments)
+    in_order = names_in_order(positionals_of(control), arguments)
     words = [text for name in in_order for text in _texts(arguments[name])]
     named = [(name, text) for name, value in arguments.items() if name not in in_order for text in _texts(value)]
     return shlex.join(["odradek", "ctl", *control.words, *words, *(part for name, text in named for part in (option_of(name), text))])
 
 
-def given_in_order(parameters: Iterable[Parameter], arguments: Container[str]) -> list[str]:
+def names_in_order(parameters: Iterable[Parameter], arguments: Container[str]) -> list[str]:
     """Returns the names of the first parameters, up to the one before the first that is not given."""
     return [each.name for each in takewhile(lambda each: each.name in arguments, parameters)]
 

@@ -13,10 +13,10 @@ from typing import Any
 
 from .. import cluster_controls  # noqa: F401  (declares the controls)
 from ..declaration import CONTROLS, Control
-from .command_line import command_of, given_in_order
+from .command_line import command_of, names_in_order
 from .examples import example_of
 from .results import json_of, result_schema
-from .shapes import Moment, Schema
+from .shapes import IsoTime, Schema
 from .signatures import Parameter, parameters_of, python_only_of, result_of
 
 INTRODUCTION = (
@@ -111,7 +111,7 @@ def _section(control: Control, definitions: dict[str, Schema]) -> list[str]:
 def python_call(control: Control, arguments: dict[str, Any]) -> str:
     """Returns the call of a control in Python, with JSON values as arguments."""
     parameters = parameters_of(control)
-    positional = given_in_order((each for each in parameters.values() if each.positional), arguments)
+    positional = names_in_order((each for each in parameters.values() if each.positional), arguments)
     texts = {name: _python_value(parameters[name], value) for name, value in arguments.items()}
     owner = f"cluster.{control.owner}" if control.owner else "cluster"
     in_order = [texts[name] for name in positional]
@@ -120,7 +120,7 @@ def python_call(control: Control, arguments: dict[str, Any]) -> str:
 
 
 def _python_value(parameter: Parameter, value: Any) -> str:
-    if isinstance(parameter.shape, Moment):
+    if isinstance(parameter.shape, IsoTime):
         return f'datetime.fromisoformat("{value}")'
     return json.dumps(value) if isinstance(value, str) else repr(value).replace("'", '"')
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import Any
 
 from ..declaration import Control
-from .shapes import Boolean, Choice, Duration, Integer, Moment, Number, Shape
+from .shapes import Boolean, Choice, Duration, Integer, IsoTime, Number, Shape
 from .signatures import parameters_of
-from .structures import ListOf, MappingOf, OneOf
+from .structures import Alternatives, ListOf, MappingOf
 
 _CALLS: dict[str, dict[str, Any]] = {
     "capture start": {"file": "orders.pcapng"},
@@ -53,13 +53,13 @@ def example_of(control: Control) -> dict[str, Any]:
 
 
 def _of_shape(shape: Shape) -> Any:
-    if isinstance(shape, OneOf):
+    if isinstance(shape, Alternatives):
         return _of_shape(shape.members[0])
     if isinstance(shape, ListOf):
         return [_of_shape(shape.item)]
     if isinstance(shape, Choice):
         return shape.values[0]
     plain: dict[type[Shape], Any] = {
-        Boolean: True, Integer: 1, Number: 1.5, Duration: "10m", Moment: "2027-01-01T00:00:00Z", MappingOf: {}
+        Boolean: True, Integer: 1, Number: 1.5, Duration: "10m", IsoTime: "2027-01-01T00:00:00Z", MappingOf: {}
     }  # fmt: skip
     return plain.get(type(shape), "example")

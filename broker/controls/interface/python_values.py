@@ -17,10 +17,10 @@ from types import NoneType, SimpleNamespace, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints, is_typeddict
 
 from ...control_errors import InvalidControl, unknown_keyword
-from .annotations import shape_of
-from .shapes import Boolean, Choice, Integer, Moment, Shape, Text, shown
+from .shapes import Boolean, Choice, Integer, IsoTime, Shape, Text, short_json
+from .signatures import shape_of
 
-_OF_JSON: dict[Any, Shape] = {bool: Boolean(), str: Text(), datetime: Moment()}
+_OF_JSON: dict[Any, Shape] = {bool: Boolean(), str: Text(), datetime: IsoTime()}
 _BINARY = (bytes, bytearray, memoryview)
 _ITEMS = (int, str)
 """The types of the items that are compared. Of other lists, such as those of records, the controls check the items."""
@@ -28,7 +28,7 @@ _ITEMS = (int, str)
 
 def arguments_of(method: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> inspect.BoundArguments:
     """Returns the arguments of a call of a method, `self` included. Raises InvalidControl for a wrong type, TypeError for a wrong name."""
-    signature, hints = _declared(method)
+    signature, hints = _declaration_of(method)
     for name in kwargs:
         if name not in signature.parameters:
             raise TypeError(unknown_keyword(method.__name__, name, list(signature.parameters)[1:]))
@@ -39,7 +39,7 @@ def arguments_of(method: Callable[..., Any], args: Sequence[Any], kwargs: Mappin
 
 
 @cache
-def _declared(method: Callable[..., Any]) -> tuple[inspect.Signature, dict[str, Any]]:
+def _declaration_of(method: Callable[..., Any]) -> tuple[inspect.Signature, dict[str, Any]]:
     """Returns the signature of a method and the annotations of its parameters, without that of the result, which need not be imported."""
     function: Any = inspect.unwrap(method)
     annotations = {name: hint for name, hint in function.__annotations__.items() if name != "return"}
@@ -119,4 +119,4 @@ def _refusal(place: str, hint: Any, value: Any) -> InvalidControl:
         return shape_of(hint).refuse(place, value)
     except TypeError:  # a type that only Python can express
         wanted = "a function" if "Callable" in str(hint) else f"a {getattr(hint, '__name__', hint)}"
-        return InvalidControl.at(place, f"must be {wanted}, not {shown(value)}")
+        return InvalidControl.at(place, f"must be {wanted}, not {short_json(value)}")

@@ -19,8 +19,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, get_args, get_origin, get_type_hints
 
-from .annotations import shape_of
 from .shapes import Schema
+from .signatures import shape_of
 
 
 def json_of(value: Any) -> str:
@@ -38,7 +38,7 @@ def json_pieces(value: Any) -> Iterator[str]:
     if isinstance(value, Mapping):
         yield from _object(value.items())
     elif isinstance(value, Collection) and not isinstance(value, str | bytes | memoryview):
-        yield from _enclosed("[", (json_pieces(each) for each in value), "]")
+        yield from _enclose("[", (json_pieces(each) for each in value), "]")
     elif names := _names(value.__class__):
         yield from _object((name, getattr(value, name)) for name in names)
     elif hasattr(value, "described"):
@@ -48,7 +48,7 @@ def json_pieces(value: Any) -> Iterator[str]:
 
 
 def _object(items: Any) -> Iterator[str]:
-    return _enclosed("{", (_field(name, value) for name, value in items), "}")
+    return _enclose("{", (_field(name, value) for name, value in items), "}")
 
 
 def _field(name: Any, value: Any) -> Iterator[str]:
@@ -56,7 +56,7 @@ def _field(name: Any, value: Any) -> Iterator[str]:
     yield from json_pieces(value)
 
 
-def _enclosed(opening: str, items: Iterator[Iterator[str]], closing: str) -> Iterator[str]:
+def _enclose(opening: str, items: Iterator[Iterator[str]], closing: str) -> Iterator[str]:
     yield opening
     for number, item in enumerate(items):
         if number:

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from ...control_errors import InvalidControl
 from ..parameters import UNITS_MS, duration_ms
@@ -37,6 +37,8 @@ class Shape:
 
     name: str
     json_types: frozenset[str]
+    json_schema: ClassVar[Schema] = {}
+    """The schema, if it is the same for all values of the type."""
     repeats = False
     """Whether several texts may be given, as a list or a mapping."""
 
@@ -45,7 +47,7 @@ class Shape:
 
     def of_text(self, place: str, text: str) -> Any:
         """By default, the text is JSON."""
-        return self.of_json(place, parsed(place, text, self.name))
+        return self.of_json(place, parse_json(place, text, self.name))
 
     def of_texts(self, place: str, texts: Sequence[str]) -> Any:
         """Returns the value of one text or, if the type repeats, of several."""
@@ -53,13 +55,13 @@ class Shape:
             raise InvalidControl.at(place, "is given twice")
         return self.of_text(place, texts[0])
 
-    def schema(self, definitions: dict[str, Schema]) -> Schema:
-        """Returns the JSON schema. Schemas of named types are added to `definitions`."""
-        raise NotImplementedError
+    def schema(self, _definitions: dict[str, Schema]) -> Schema:
+        """Returns the JSON schema. Schemas of named types are added to the definitions."""
+        return dict(self.json_schema)
 
     def refuse(self, place: str, value: Any) -> InvalidControl:
         """Returns the error for a value of another type."""
-        return InvalidControl.at(place, f"must be {self.name}, not {shown(value)}{unit_hint(place, value)}")
+        return InvalidControl.at(place, f"must be {self.name}, not {short_json(value)}{unit_hint(place, value)}")
 
 
 class Boolean(Shape):
@@ -67,6 +69,7 @@ class Boolean(Shape):
 
     name = "true or false"
     json_types = frozenset({"boolean"})
+    json_schema: ClassVar[Schema] = {"type": "boolean"}
 
     def of_json(self, place: str, value: Any) -> bool:
         if not isinstance(value, bool):
@@ -78,21 +81,19 @@ class Boolean(Shape):
             raise self.refuse(place, text)
         return _BOOLEANS[text.lower()]
 
-    def schema(self, definitions: dict[str, Schema]) -> Schema:
-        return {"type": "boolean"}
-
 
 class Integer(Shape):
     """An integer of 64 bits, because no setting, offset or time of Kafka is larger."""
 
     name = "an integer"
     json_types = frozenset({"number"})
+    json_schema: ClassVar[Schema] = {"type": "integer", "format": "int64", "minimum": -INT64, "maximum": INT64 - 1}
 
     def of_json(self, place: str, value: Any) -> int:
         if isinstance(value, bool) or not isinstance(value, int | float) or value != value // 1:
             raise self.refuse(place, value)
         if not -INT64 <= value < INT64:
-            raise InvalidControl.at(place, f"must be an integer of 64 bits, not {shown(value)}")
+            raise InvalidControl.at(place, f"must be an integer of 64 bits, not {short_json(value)}")
         return int(value)
 
     def of_text(self, place: str, text: str) -> int:
@@ -100,15 +101,13 @@ class Integer(Shape):
             raise self.refuse(place, text)
         return self.of_json(place, int(text))
 
-    def schema(self, definitions: dict[str, Schema]) -> Schema:
-        return {"type": "integer", "format": "int64", "minimum": -INT64, "maximum": INT64 - 1}
-
 
 class Number(Shape):
     """A finite number."""
 
     name = "a number"
     json_types = frozenset({"number"})
+    json_schema: ClassVar[Schema] = {"type": "number"}
 
     def of_json(self, place: str, value: Any) -> float:
         if isinstance(value, bool) or not isinstance(value, int | float) or not -1e308 < value < 1e308:
@@ -120,29 +119,24 @@ class Number(Shape):
             raise self.refuse(place, text)
         return self.of_json(place, float(text))
 
-    def schema(self, definitions: dict[str, Schema]) -> Schema:
-        return {"type": "number"}
-
 
 class Text(Shape):
     """A string."""
 
     name = "text"
     json_types = frozenset({"string"})
+    json_schema: ClassVar[Schema] = {"type": "string"}
 
     def of_json(self, place: str, value: Any) -> Any:
         if not isinstance(value, str):
             raise self.refuse(place, value)
         return self.of_text(place, value)
 
-    def of_text(self, place: str, text: str) -> Any:
+    def of_text(self, _place: str, text: str) -> Any:
         return text
 
-    def schema(self, definitions: dict[str, Schema]) -> Schema:
-        return {"type": "string"}
 
-
-class Bytes(Text):
+class BytesOrText(Text):
     """Bytes: text stands for its UTF-8 encoding, and `{"base64": "..."}` for any bytes."""
 
     name = 'text or {"base64": "..."}'
@@ -158,7 +152,7 @@ class Bytes(Text):
         except (NotBase64, ValueError) as error:
             raise InvalidControl.at(place, f"invalid base64: {error}") from None
 
-    def of_text(self, place: str, text: str) -> bytes:
+    def of_text(self, _place: str, text: str) -> bytes:
         return text.encode()
 
     def schema(self, definitions: dict[str, Schema]) -> Schema:
@@ -183,19 +177,17 @@ class FilePath(Text):
         return Path(text)
 
 
-class Moment(Text):
+class IsoTime(Text):
     """A date and time in ISO 8601."""
 
     name = "a time in ISO 8601, such as 2026-01-31T12:00:00Z"
+    json_schema: ClassVar[Schema] = {"type": "string", "format": "date-time"}
 
     def of_text(self, place: str, text: str) -> Any:
         try:
             return datetime.fromisoformat(text)
         except ValueError:
             raise self.refuse(place, text) from None
-
-    def schema(self, definitions: dict[str, Schema]) -> Schema:
-        return {"type": "string", "format": "date-time"}
 
 
 class Duration(Shape):
@@ -216,7 +208,7 @@ class Duration(Shape):
         try:
             return timedelta(milliseconds=duration_ms(place, value))
         except OverflowError:
-            raise InvalidControl.at(place, f"must be a duration of at most {timedelta.max.days} days, not {shown(value)}") from None
+            raise InvalidControl.at(place, f"must be a duration of at most {timedelta.max.days} days, not {short_json(value)}") from None
 
     def schema(self, definitions: dict[str, Schema]) -> Schema:
         definitions["Duration"] = {
@@ -247,9 +239,9 @@ class Choice(Shape):
         if text in self._values:
             return self._values[text]
         near = get_close_matches(text[:_SHOWN_CHARACTERS], self._values, 1)
-        raise InvalidControl.at(place, f"there is no {shown(text)}; did you mean {near[0]!r}?") if near else self.refuse(place, text)
+        raise InvalidControl.at(place, f"there is no {short_json(text)}; did you mean {near[0]!r}?") if near else self.refuse(place, text)
 
-    def schema(self, definitions: dict[str, Schema]) -> Schema:
+    def schema(self, _definitions: dict[str, Schema]) -> Schema:
         return {"enum": self.values}
 
 
@@ -258,21 +250,19 @@ class Anything(Shape):
 
     name = "a JSON value"
     json_types = frozenset({"null", "boolean", "number", "string", "array", "object"})
+    json_schema: ClassVar[Schema] = {}
 
-    def of_json(self, place: str, value: Any) -> Any:
+    def of_json(self, _place: str, value: Any) -> Any:
         return value
 
     def of_text(self, place: str, text: str) -> Any:
         try:
-            return parsed(place, text, self.name)
+            return parse_json(place, text, self.name)
         except InvalidControl:
             return Text().of_text(place, text)
 
-    def schema(self, definitions: dict[str, Schema]) -> Schema:
-        return {}
 
-
-def shown(value: Any) -> str:
+def short_json(value: Any) -> str:
     """Returns a value for a message: short ones as JSON, and of long ones the beginning or the length."""
     if isinstance(value, list | dict) and len(value) > _SHOWN_ITEMS:
         return f"{'a list' if isinstance(value, list) else 'an object'} of {len(value)}"
@@ -300,7 +290,7 @@ def json_type(value: Any) -> str:
     return names.get(type(value), "null")
 
 
-def parsed(place: str, text: str | bytes, name: str = "JSON") -> Any:
+def parse_json(place: str, text: str | bytes, name: str = "JSON") -> Any:
     """Returns a decoded JSON text.
 
     Raises InvalidControl for other text, for a name that is given twice, for numbers that are not finite, and for half of a surrogate pair,

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from ...control_errors import InvalidControl, unknown
 from ...plurals import counted
-from .shapes import Anything, Moment, Schema, Shape, Text, json_type, shown
+from .shapes import Anything, IsoTime, Schema, Shape, Text, json_type, short_json
 
 
 class Null(Shape):
@@ -15,13 +15,11 @@ class Null(Shape):
 
     name = "null"
     json_types = frozenset({"null"})
+    json_schema: ClassVar[Schema] = {"type": "null"}
 
     def of_json(self, place: str, value: Any) -> None:
         if value is not None:
             raise self.refuse(place, value)
-
-    def schema(self, definitions: dict[str, Schema]) -> Schema:
-        return {"type": "null"}
 
 
 class ListOf(Shape):
@@ -94,7 +92,7 @@ class MappingOf(Shape):
             else:
                 name, separator, value = text.partition("=")
                 if not separator or not name:
-                    raise InvalidControl.at(place, f"must be name=value or a JSON object, not {shown(text)}")
+                    raise InvalidControl.at(place, f"must be name=value or a JSON object, not {short_json(text)}")
                 pairs = {name: self._value.of_text(f"{place}.{name}", value)}
             if twice := found.keys() & pairs.keys():
                 raise InvalidControl.at(place, f"{min(twice)!r} is given twice")
@@ -139,7 +137,7 @@ class ObjectOf(Shape):
         return {"$ref": f"#/components/schemas/{self._title}"}
 
 
-class OneOf(Shape):
+class Alternatives(Shape):
     """Alternatives. The first one that accepts a value converts it; of text, plain text is the last one."""
 
     def __init__(self, members: Sequence[Shape]) -> None:
@@ -190,4 +188,4 @@ class OneOf(Shape):
 
 def _generality(shape: Shape) -> int:
     """Returns the order in which alternatives are tried on text: a number before text, and text before a list with one text."""
-    return 2 if shape.repeats else 1 if isinstance(shape, Text | Anything) and type(shape) is not Moment else 0
+    return 2 if shape.repeats else 1 if isinstance(shape, Text | Anything) and type(shape) is not IsoTime else 0

@@ -53,7 +53,7 @@ class HeartbeatStep:
         self.result = self._result(before, member, configuration)
 
     def finish(self) -> None:
-        """Applies what is not written, and starts timers. A group that did not exist before forgets it, as in Kafka."""
+        """Starts timers, and stores the facts of the group that are not written. As in Kafka, a new group does not keep those facts."""
         group = self._group
         if not self._is_new:
             group.unwritten = self._unwritten

@@ -13,7 +13,7 @@ from odradek.protocol.messages.heartbeat import HEARTBEAT, HeartbeatRequest
 from odradek.protocol.messages.join_group import JOIN_GROUP
 from odradek.protocol.messages.sync_group import SYNC_GROUP, SyncGroupRequest
 from odradek.protocol.stored.coordinator_records import CoordinatorRecord
-from tests.broker.handlers.test_groups import ELSEWHERE, HERE, Scene, join_request
+from tests.broker.handlers.group_scene import ELSEWHERE, HERE, Scene, join_request
 from tests.broker.harness import World
 
 

@@ -1,14 +1,17 @@
-"""`wait_until` of both kinds of clusters."""
+"""`wait_until` of both kinds of clusters, and results that are made in turns of the event loop."""
 
 from __future__ import annotations
 
 import asyncio
 import threading
+from collections.abc import Iterator
 
 import pytest
 
 from odradek import AsyncCluster, Cluster
 from odradek.broker.control_errors import ControlTimeout, InvalidControl
+from odradek.broker.controls import waiting
+from odradek.broker.controls.waiting import in_turns
 
 pytestmark = pytest.mark.sockets
 
@@ -58,3 +61,20 @@ def test_wait_in_a_stopped_cluster_ends() -> None:
             await waiting
 
     asyncio.run(scenario())
+
+
+def test_other_work_gets_a_turn_between_slices(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(waiting, "TURN_S", -1.0)
+    happened: list[str] = []
+
+    async def scenario() -> list[int]:
+        asyncio.get_running_loop().call_soon(happened.append, "other work")
+        return await in_turns(items())
+
+    def items() -> Iterator[int]:
+        for number in range(3):
+            happened.append(str(number))
+            yield number
+
+    assert asyncio.run(scenario()) == [0, 1, 2]
+    assert happened == ["0", "other work", "1", "2"]

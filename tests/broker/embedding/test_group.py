@@ -14,7 +14,7 @@ from odradek.broker.client.cluster_client import ClusterClient
 from odradek.broker.client.groups import describe_groups
 from odradek.broker.commands.options import addresses
 from odradek.broker.control_errors import ControlTimeout, InvalidControl
-from odradek.broker.controls.reports import Metrics
+from odradek.broker.controls.http.reports import Metrics
 
 pytestmark = [pytest.mark.sockets, pytest.mark.clients]
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from odradek.broker.faults.explanation import described, missed
+from odradek.broker.faults.explanation import describe_fault, describe_misses
 from odradek.protocol.messages.api_versions import API_VERSIONS, ApiVersionsRequest
 from odradek.protocol.messages.produce import PRODUCE
 from tests.broker.harness import World, a_batch, produce_request
@@ -30,7 +30,7 @@ def produce(world: World, topic: str, count: int = 1, **options: Any) -> None:
 
 def why(world: World, fault: Any) -> str:
     world.core.faults.settle()
-    return missed(fault, world.cluster.topics)
+    return describe_misses(fault, world.cluster.topics)
 
 
 def test_explanation_suggests_a_topic_of_the_requests(world: World) -> None:
@@ -76,6 +76,6 @@ def test_explanation_of_connections_says_connections(world: World) -> None:
 def test_description_has_options_hits_and_state(world: World) -> None:
     fault = world.fault(api="Produce", delay_ms=0)
     produce(world, "orders")
-    assert described(fault, []) == "fault 1 (api=Produce delay_ms=0): 1 hit; 1 Produce request seen"
+    assert describe_fault(fault, []) == "fault 1 (api=Produce delay_ms=0): 1 hit; 1 Produce request seen"
     world.core.faults.remove(fault)
-    assert described(fault, []) == "fault 1 (api=Produce delay_ms=0): removed, 1 hit; 1 Produce request seen"
+    assert describe_fault(fault, []) == "fault 1 (api=Produce delay_ms=0): removed, 1 hit; 1 Produce request seen"

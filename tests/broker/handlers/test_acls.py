@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from odradek.broker.security.acls import Acl, Operation, PatternType, Permission, ResourceType
-from odradek.broker.settings.types import STANDARD_AUTHORIZER
+from odradek.broker.security.acls import Acl, Operation, Permission
 from odradek.protocol.errors import ErrorCode
 from odradek.protocol.messages.consumer_group_heartbeat import CONSUMER_GROUP_HEARTBEAT, ConsumerGroupHeartbeatRequest, TopicPartitions
 from odradek.protocol.messages.create_acls import CREATE_ACLS, AclCreation, CreateAclsRequest
@@ -17,14 +16,10 @@ from odradek.protocol.messages.describe_acls import DESCRIBE_ACLS, DescribeAclsR
 from odradek.protocol.messages.describe_transactions import DESCRIBE_TRANSACTIONS, DescribeTransactionsRequest
 from odradek.protocol.messages.init_producer_id import INIT_PRODUCER_ID, InitProducerIdRequest
 from odradek.protocol.messages.produce import PRODUCE
+from tests.broker.handlers.access import AUTHORIZED, acl
 from tests.broker.harness import World, a_batch, produce_request
 
 ANY: dict[str, Any] = {"pattern_type_filter": 1, "principal_filter": None, "host_filter": None, "operation": 1, "permission_type": 1}
-AUTHORIZED = {"authorizer.class.name": STANDARD_AUTHORIZER}
-
-
-def acl(name: str, operation: Operation, permission: Permission = Permission.ALLOW) -> Acl:
-    return Acl(ResourceType.TOPIC, name, PatternType.LITERAL, "User:*", "*", operation, permission)
 
 
 def test_produce_denied_between_two_requests_is_refused() -> None:

@@ -8,7 +8,7 @@ from odradek.protocol.errors import ErrorCode
 from odradek.protocol.messages.describe_cluster import DESCRIBE_CLUSTER, DescribeClusterRequest
 from odradek.protocol.messages.metadata import METADATA, MetadataRequest, MetadataRequestTopic
 from odradek.protocol.schema import ZERO_UUID
-from tests.broker.handlers.test_topic_partitions import pages
+from tests.broker.handlers.topic_pages import pages
 from tests.broker.harness import World
 
 VERSIONS = range(METADATA.versions.first, METADATA.versions.last + 1)

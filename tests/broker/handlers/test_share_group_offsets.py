@@ -15,7 +15,7 @@ from odradek.protocol.errors import ErrorCode, KafkaError
 from odradek.protocol.messages.alter_share_group_offsets import ALTER_SHARE_GROUP_OFFSETS
 from odradek.protocol.messages.delete_share_group_offsets import DELETE_SHARE_GROUP_OFFSETS
 from odradek.protocol.messages.describe_share_group_offsets import DESCRIBE_SHARE_GROUP_OFFSETS
-from tests.broker.handlers.test_acls import AUTHORIZED, acl
+from tests.broker.handlers.access import AUTHORIZED, acl
 from tests.broker.harness import World, produce
 from tests.differential.requests import request_of
 

@@ -30,7 +30,7 @@ from odradek.protocol.stored.coordinator_records import (
     ShareGroupTargetAssignmentMemberValue,
     ShareGroupTargetAssignmentMetadataValue,
 )
-from tests.broker.handlers.test_acls import AUTHORIZED, acl
+from tests.broker.handlers.access import AUTHORIZED, acl
 from tests.broker.harness import World
 
 KINDS: dict[int, tuple[type[Message], type[Message]]] = {

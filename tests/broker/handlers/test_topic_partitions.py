@@ -6,11 +6,9 @@ import pytest
 
 from odradek.protocol.errors import ErrorCode
 from odradek.protocol.messages.describe_topic_partitions import (
-    DESCRIBE_TOPIC_PARTITIONS,
     Cursor,
-    DescribeTopicPartitionsRequest,
-    TopicRequest,
 )
+from tests.broker.handlers.topic_pages import pages
 from tests.broker.harness import World
 
 
@@ -19,13 +17,6 @@ def world() -> World:
     world = World()
     world.cluster.topics.create("t", 2)
     return world
-
-
-def pages(world: World, *names: str, limit: int = 2000, cursor: Cursor | None = None) -> Any:
-    request = DescribeTopicPartitionsRequest(
-        topics=[TopicRequest(name=name) for name in names], response_partition_limit=limit, cursor=cursor
-    )
-    return world.client().call(DESCRIBE_TOPIC_PARTITIONS, 0, request)
 
 
 def shape(response: Any) -> list[tuple[str, list[int]]]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from odradek.broker.throttling.rates import MAX_DURATION_MS, Rate, TokenBucket, Window
+from odradek.broker.throttling.rates import MAX_DURATION_MS, QuotaWindow, Rate, TokenBucket
 
-WINDOW = Window(samples=11, window_ms=1000)
+WINDOW = QuotaWindow(samples=11, window_ms=1000)
 START_MS = 1_700_000_000_000
 
 

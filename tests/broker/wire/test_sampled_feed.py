@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import pytest
 
-from odradek.broker.faults.options import add_fault
 from odradek.broker.wire import sampled_feed
 from odradek.broker.wire.exchange import Entry, Event, Exchange
 from odradek.broker.wire.feed import selected
@@ -84,7 +83,7 @@ def test_events_and_hits_of_faults_are_always_taken() -> None:
     feed = feed_of(world, "")
     client = world.client()
     ask(client, 30)
-    add_fault(world.core.faults, {"api": "Metadata", "delay_ms": 0, "times": 1})
+    world.fault(api="Metadata", delay_ms=0, times=1)
     ask(client, 2)
     world.client()
     taken = [entry for entry in feed.take() if entry is not None]

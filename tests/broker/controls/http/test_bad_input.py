@@ -112,7 +112,7 @@ def test_any_arguments_are_answered(declared: Control, data: st.DataObject, conn
 
 
 def test_body_of_too_many_values_is_refused_before_decoding(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(routes, "parsed", lambda *arguments: pytest.fail("the body was decoded"))
+    monkeypatch.setattr(routes, "parse_json", lambda *arguments: pytest.fail("the body was decoded"))
     request = Request("POST", "/clock/run", {"content-type": "application/json"}, True, b'{"a": [' + b"[]," * 200_000 + b"[]]}")
     with pytest.raises(Problem) as refused:
         routes.arguments_of(CONTROLS["clock", "run"], request)

@@ -10,11 +10,10 @@ import pytest
 
 from odradek.broker.control_errors import InvalidControl
 from odradek.broker.controls.declaration import CONTROLS, Control
-from odradek.broker.controls.interface.command_help import COMMON_OPTIONS, help_of, usage_of
+from odradek.broker.controls.interface.command_help import COMMON_OPTIONS, help_of, help_text_of, in_command_words, usage_of
 from odradek.broker.controls.interface.command_line import command_of, control_named, group_of, pairs_of
-from odradek.broker.controls.interface.command_text import help_text_of, in_command_words
 from odradek.broker.controls.interface.examples import example_of
-from odradek.broker.controls.interface.signatures import bound, bound_texts, parameters_of
+from odradek.broker.controls.interface.signatures import bind, bind_texts, parameters_of
 from tests.broker.controls.interface.test_signatures import SAMPLE, declared_sample  # noqa: F401  (a fixture)
 
 ROOT = Path(__file__).parents[4]
@@ -84,7 +83,7 @@ def test_example_command_is_the_example_call(declared: Control) -> None:
     assert words[:2] == ["odradek", "ctl"]
     control, arguments = control_named(words[2:])
     assert control is declared
-    assert bound_texts(control, pairs_of(control, arguments)) == bound(declared, example)
+    assert bind_texts(control, pairs_of(control, arguments)) == bind(declared, example)
 
 
 @pytest.mark.parametrize("name", ["docs/serving.md", "docs/testing.md", "docs/time.md", "docs/controls/node.md", "docs/controls/fault.md"])
@@ -93,7 +92,7 @@ def test_commands_in_documents_are_accepted(name: str) -> None:
     assert found
     for text in found:
         control, arguments = control_named(shlex.split(text))
-        bound_texts(control, pairs_of(control, arguments))
+        bind_texts(control, pairs_of(control, arguments))
 
 
 @ALL

@@ -13,7 +13,7 @@ from odradek.broker.control_errors import InvalidControl
 from odradek.broker.controls import cluster_controls  # noqa: F401  (declares the controls)
 from odradek.broker.controls.declaration import CONTROLS, Control, Controls, PythonOnly, control
 from odradek.broker.controls.interface.examples import example_of
-from odradek.broker.controls.interface.signatures import bound, bound_texts, parameters_of, python_only_of, result_of
+from odradek.broker.controls.interface.signatures import bind, bind_texts, parameters_of, python_only_of, result_of
 from odradek.broker.controls.parameters import Duration, NodeId
 
 
@@ -57,11 +57,11 @@ def test_parameters_have_help_and_defaults() -> None:
 
 
 def test_json_fields_are_bound_by_name() -> None:
-    assert bound(SAMPLE, {"pause": "1s", "node": 2}) == {"node": 2, "pause": timedelta(seconds=1)}
+    assert bind(SAMPLE, {"pause": "1s", "node": 2}) == {"node": 2, "pause": timedelta(seconds=1)}
 
 
 def test_texts_of_one_name_are_bound_together() -> None:
-    assert bound_texts(SAMPLE, [("names", "a"), ("node", "2"), ("names", "b")]) == {"node": 2, "names": ["a", "b"]}
+    assert bind_texts(SAMPLE, [("names", "a"), ("node", "2"), ("names", "b")]) == {"node": 2, "names": ["a", "b"]}
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ def test_texts_of_one_name_are_bound_together() -> None:
 )
 def test_invalid_arguments_name_the_parameter(values: dict[str, Any], message: str) -> None:
     with pytest.raises(InvalidControl) as raised:
-        bound(SAMPLE, values)
+        bind(SAMPLE, values)
     assert str(raised.value).startswith(message)
     assert raised.value.parameter == message.partition(":")[0]
 
@@ -89,4 +89,4 @@ def test_control_is_complete_outside_of_python(declared: Control) -> None:
     names = list(inspect.signature(declared.method).parameters)[1:]
     assert {*parameters, *python_only_of(declared)} == set(names)
     assert [each.name for each in parameters.values() if not each.help] == []
-    assert bound(declared, example_of(declared)).keys() <= set(names)
+    assert bind(declared, example_of(declared)).keys() <= set(names)

@@ -6,8 +6,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from odradek.broker.metrics import state
-from odradek.broker.metrics.formats import CLASSIC, OPENMETRICS, Format, format_for
-from odradek.broker.metrics.openmetrics import END, counter, gauge, samples
+from odradek.broker.metrics.openmetrics import CLASSIC, END, OPENMETRICS, ExpositionFormat, counter, format_for, gauge, samples
 from tests.broker.harness import World
 
 PROMETHEUS = (
@@ -31,21 +30,21 @@ PROMETHEUS = (
         (PROMETHEUS, OPENMETRICS),
     ],
 )
-def test_format_is_openmetrics_for_clients_that_prefer_it(accept: str, expected: Format) -> None:
+def test_format_is_openmetrics_for_clients_that_prefer_it(accept: str, expected: ExpositionFormat) -> None:
     assert format_for(accept) == expected
 
 
 def test_classic_text_names_counters_as_their_samples() -> None:
     family = counter("requests", 'Requests that are "served", \\ and more.')
     pieces = [family.head + samples("requests_total", [('{api="#"}', 3)]), gauge("nodes", "Nodes.").head, "nodes 2\n", END]
-    assert "".join(CLASSIC.written(pieces)) == (
+    assert "".join(CLASSIC.convert(pieces)) == (
         '# HELP requests_total Requests that are "served", \\\\ and more.\n# TYPE requests_total counter\nrequests_total{api="#"} 3\n'
         "# HELP nodes Nodes.\n# TYPE nodes gauge\nnodes 2\n"
     )
 
 
 def test_classic_text_of_a_cluster_is_readable() -> None:
-    text = "".join(CLASSIC.written(state.pieces(World(2).core)))
+    text = "".join(CLASSIC.convert(state.pieces(World(2).core)))
     families = {family.name: family for family in text_string_to_metric_families(text)}
     assert families["odradek_node_up"].type == "gauge"
     assert [sample.value for sample in families["odradek_node_up"].samples] == [1, 1]

@@ -12,8 +12,7 @@ from odradek.broker.cli import _parser
 from odradek.broker.commands.completion import add_controls
 from odradek.broker.controls import cluster_controls  # noqa: F401  (declares the controls)
 from odradek.broker.controls.declaration import CONTROLS, Control
-from odradek.broker.controls.interface.command_help import help_of
-from odradek.broker.controls.interface.command_text import help_text_of, in_command_words, summary_of
+from odradek.broker.controls.interface.command_help import help_of, help_text_of, in_command_words, summary_of
 
 PYTHON = re.compile(
     r"`|\b([Rr]eturns|Raises|raises|In Python|None|True|False|str|dict|tuple|cluster\.(?!odradek\b)\w+|Cluster"

@@ -19,7 +19,7 @@ from ..api.context import Client, Context
 from ..api.failure import failure
 from ..api.gate import Answering, Asked, Channel, Gate, Sparing
 from ..cluster.broker import Broker
-from .rates import Window
+from .rates import QuotaWindow
 from .request_quotas import ClientLimits, LimitedRate, LimitedTokens, RequestQuotas
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ Shared = tuple[int, str, tuple[str, str]]
 M = TypeVar("M", LimitedRate, LimitedTokens)
 
 
-class Throttle:
+class QuotaGate:
     """The measurements of all limited clients. `inner` is the gate behind this one, if there is one."""
 
     def __init__(self, cluster: ClusterState, clock: Callable[[], float]) -> None:
@@ -70,7 +70,7 @@ class Throttle:
         limits = self._limits_of(context.client, context.broker)
         if limits:
             quotas = context.quotas = RequestQuotas(limits, len(context.frame), self._clock, self._cluster.timers)
-            asked = asked._replace(rule=partial(_throttled, asked, quotas))
+            asked = asked._replace(rule=partial(_serve_throttled, asked, quotas))
         if self.inner is not None:
             return self.inner.serve(asked)
         if not limits and channel.sparing.state is not self.state:
@@ -106,11 +106,11 @@ class Throttle:
 
     def _new_limits(self, node_id: int, user: str, client_id: str, broker: Broker) -> ClientLimits:
         integers = broker.config.integers
-        window = Window(integers["quota.window.num"], integers["quota.window.size.seconds"] * 1000)
-        changes = Window(integers["controller.quota.window.num"], integers["controller.quota.window.size.seconds"] * 1000)
+        window = QuotaWindow(integers["quota.window.num"], integers["quota.window.size.seconds"] * 1000)
+        changes = QuotaWindow(integers["controller.quota.window.num"], integers["controller.quota.window.size.seconds"] * 1000)
         quotas = self._cluster.quotas
 
-        def limited(node_id: int, key: str, new: Callable[[float], M]) -> M | None:
+        def limit_of(node_id: int, key: str, new: Callable[[float], M]) -> M | None:
             applying = quotas.applying(key, user, client_id)
             if applying is None:
                 return None
@@ -119,10 +119,10 @@ class Throttle:
             return cast(M, measured)
 
         return ClientLimits(
-            limited(node_id, "producer_byte_rate", partial(LimitedRate, window)),
-            limited(node_id, "consumer_byte_rate", partial(LimitedRate, window)),
-            limited(node_id, "request_percentage", partial(LimitedRate, window, longest_ms=window.window_ms)),
-            limited(ANY_NODE, "controller_mutation_rate", partial(LimitedTokens, changes)),
+            limit_of(node_id, "producer_byte_rate", partial(LimitedRate, window)),
+            limit_of(node_id, "consumer_byte_rate", partial(LimitedRate, window)),
+            limit_of(node_id, "request_percentage", partial(LimitedRate, window, longest_ms=window.window_ms)),
+            limit_of(ANY_NODE, "controller_mutation_rate", partial(LimitedTokens, changes)),
         )
 
     def _purge(self) -> None:
@@ -133,7 +133,7 @@ class Throttle:
         self._purge_at = max(PURGE_AT_LEAST, 2 * len(self._measured))
 
 
-def _throttled(asked: Asked, quotas: RequestQuotas, request: Message, context: Context) -> Message | Answering | None:
+def _serve_throttled(asked: Asked, quotas: RequestQuotas, request: Message, context: Context) -> Message | Answering | None:
     """Serves a request by its handler, measures it, and throttles the client."""
     stored, context.shortcut = context.shortcut, None  # the handler must not store a request that has to be measured
     try:
@@ -142,10 +142,10 @@ def _throttled(asked: Asked, quotas: RequestQuotas, request: Message, context: C
         answer = failure(asked.header.api, request, error.code, error.message)
     finally:
         context.shortcut = stored
-    return _measured_later(asked, quotas, answer) if isinstance(answer, Generator) else _finished(asked, quotas, answer)
+    return _measure_later(asked, quotas, answer) if isinstance(answer, Generator) else _finish(asked, quotas, answer)
 
 
-def _measured_later(asked: Asked, quotas: RequestQuotas, answering: Answering) -> Answering:
+def _measure_later(asked: Asked, quotas: RequestQuotas, answering: Answering) -> Answering:
     """Does the same for a handler that waits. The time that it waits is not counted."""
     try:
         while True:
@@ -154,14 +154,14 @@ def _measured_later(asked: Asked, quotas: RequestQuotas, answering: Answering) -
             quotas.pause()
             yield wait
     except StopIteration as done:
-        return _finished(asked, quotas, done.value)
+        return _finish(asked, quotas, done.value)
     except KafkaError as error:
-        return _finished(asked, quotas, failure(asked.header.api, asked.request, error.code, error.message))
+        return _finish(asked, quotas, failure(asked.header.api, asked.request, error.code, error.message))
     finally:
         answering.close()
 
 
-def _finished(asked: Asked, quotas: RequestQuotas, response: Message | None) -> Message | None:
+def _finish(asked: Asked, quotas: RequestQuotas, response: Message | None) -> Message | None:
     """Returns the response with its throttle time, and mutes the client for that time."""
     api, request = asked.header.api, asked.request
     if api is PRODUCE:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from odradek.broker.cluster.quotas import Entity, entity_of
-from odradek.broker.throttling.throttle import IDLE_MS, Throttle
+from odradek.broker.throttling.quota_gate import IDLE_MS, QuotaGate
 from odradek.protocol.errors import ErrorCode
 from odradek.protocol.messages.api_versions import API_VERSIONS, ApiVersionsRequest
 from odradek.protocol.messages.create_topics import CREATE_TOPICS, CreatableTopic, CreateTopicsRequest
@@ -39,7 +39,7 @@ def produced(client: Client, size: int = 1000, client_id: str = "test") -> Any:
 def test_cluster_without_quotas_has_no_gate(world: World) -> None:
     assert world.core.gate is None
     limit(world, "producer_byte_rate", 1e6)
-    assert isinstance(world.core.gate, Throttle)
+    assert isinstance(world.core.gate, QuotaGate)
     limit(world, "producer_byte_rate", None)
     assert world.core.gate is None
 
@@ -122,7 +122,7 @@ def test_request_time_is_measured_and_bounded_by_the_window(world: World) -> Non
     limit(world, "request_percentage", 1)
     client = world.client()
     throttle = world.core.gate
-    assert isinstance(throttle, Throttle)
+    assert isinstance(throttle, QuotaGate)
     throttle._clock = iter([0.0, 0.5]).__next__
     response = client.call(API_VERSIONS, 3, ASK)
     assert response.throttle_time_ms == 1000
@@ -186,7 +186,7 @@ def test_changed_quota_keeps_what_was_measured(world: World) -> None:
 def test_silent_clients_are_forgotten(world: World) -> None:
     limit(world, "producer_byte_rate", 1e9, client_id=None)
     client, throttle = world.client(), world.core.gate
-    assert isinstance(throttle, Throttle)
+    assert isinstance(throttle, QuotaGate)
     throttle._purge_at = 5
     for number in range(4):
         produced(client, 1, f"client-{number}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from odradek.broker.faults.explanation import described
+from odradek.broker.faults.explanation import describe_fault
 from odradek.protocol.messages.api_versions import API_VERSIONS, ApiVersionsRequest
 from odradek.protocol.messages.produce import PRODUCE
 from tests.broker.harness import START_MS, Client, World, a_batch, produce_request
@@ -81,6 +81,6 @@ def test_requests_of_older_connections_are_not_counted(world: World, mode: str) 
         before.call(PRODUCE, 9, produce_request("t", a_batch(b"value")))
     world.core.faults.settle()
     assert fault.misses.total() == 0
-    assert described(fault, []).endswith("0 hits; no connection seen")
+    assert describe_fault(fault, []).endswith("0 hits; no connection seen")
     world.core.faults.remove(fault)
-    assert described(fault, []).endswith("removed, 0 hits; no connection seen")
+    assert describe_fault(fault, []).endswith("removed, 0 hits; no connection seen")

@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from odradek.broker.control_errors import InvalidControl
-from odradek.broker.controls.interface.annotations import shape_of
-from odradek.broker.controls.interface.shapes import Schema, parsed
+from odradek.broker.controls.interface.shapes import Schema, parse_json
+from odradek.broker.controls.interface.signatures import shape_of
 from odradek.broker.controls.new_records import NewRecord
 from odradek.broker.controls.parameters import Duration
 
@@ -201,7 +201,7 @@ def test_type_that_json_lacks_is_refused(annotation: Any) -> None:
 )
 def test_text_that_is_not_json_is_refused(text: bytes, message: str) -> None:
     with pytest.raises(InvalidControl, match=re.escape(message)):
-        parsed("p", text)
+        parse_json("p", text)
 
 
 _NUMBERS = st.integers(-(2**53), 2**53) | st.floats(allow_nan=False, allow_infinity=False)
