@@ -42,7 +42,7 @@ class ClusterOptions:
 
     def cluster(self) -> Cluster:
         """Returns the cluster, which is not started."""
-        from .. import Cluster  # imported on first use, because the plugin costs nothing where it is not used
+        from .. import Cluster
 
         return Cluster(
             self.nodes, self.topics, self.settings, as_version=self.as_version, users=self.users, tls=self.tls, data=list(self.data)

@@ -8,11 +8,11 @@ from typing import Any
 from pyspark.sql.datasource import InputPartition
 
 from .client import client_for
-from .garbage_collection import freeze_imported_modules
 from .offset_ranges import OffsetRange
 from .source_options import ReadOptions
 from .task_reader import read_ranges
 from .task_splitting import split_into_tasks
+from .workers import freeze_imported_modules
 
 
 class OffsetRanges(InputPartition):

@@ -84,7 +84,7 @@ def one_batch(records: object, version: int) -> memoryview:
 
 def _converted(partition: Partition, records: object, acks: int, context: Context) -> memoryview:
     """Returns the message set of an older Produce request as a batch, see `batch_of_message_set`. Raises KafkaError or BatchError."""
-    from .old_formats import batch_of_message_set  # imported on first use, because few clients need it
+    from .old_formats import batch_of_message_set
 
     release = context.cluster.release
     assert release is not None, "Kafka 4.3 does not serve these versions"

@@ -65,7 +65,7 @@ def _listeners_with_tls(names: Sequence[str], properties: Mapping[str, str]) -> 
     """Returns those of the listeners that use TLS. Raises InvalidConfig."""
     if not any("SSL" in text.upper() for text in [*names, properties.get("listener.security.protocol.map", "")]):
         return set()
-    from ..settings.listeners import TLS_PROTOCOLS, protocols_of  # imported only if needed, because a check should be fast
+    from ..settings.listeners import TLS_PROTOCOLS, protocols_of
 
     return {name for name, protocol in protocols_of(names, properties).items() if protocol in TLS_PROTOCOLS}
 

@@ -112,7 +112,7 @@ def validate_subscription(name: str, overrides: Mapping[str, str]) -> None:
 
 def _patterns(texts: Sequence[str]) -> Patterns:
     """Returns the patterns of texts such as `client_id=billing.*`. Raises InvalidConfig for an invalid one."""
-    from ..kafka_quirks.re2 import InvalidRegularExpression, Regex  # imported on first use, because few clusters have subscriptions
+    from ..kafka_quirks.re2 import InvalidRegularExpression, Regex
 
     patterns = {}
     for text in texts:
@@ -150,7 +150,7 @@ def subscription_id(subscription: Subscription, client_instance_id: bytes) -> in
 
     It is the CRC-32C of the metrics, as Java prints a list, and the interval, exclusive or the hash code of the instance id.
     """
-    from ...protocol.batches.checksum import crc32c  # imported on first use, because a start needs no checksums
+    from ...protocol.batches.checksum import crc32c
 
     value = crc32c(f"[{', '.join(subscription.metrics)}]{subscription.push_interval_ms}".encode())
     for at in range(0, 16, 4):
@@ -259,7 +259,7 @@ class ClientMetrics:
             self._pushed_bytes -= len(self.pushes.popleft().metrics)
 
     def _content_error(self, instance: Instance, subscription: int, compression_type: int, size: int) -> ErrorCode:
-        from ...protocol.batches.compression import Compression  # imported on first use, because a start needs no compression
+        from ...protocol.batches.compression import Compression
 
         if subscription != instance.subscription_id:
             return ErrorCode.UNKNOWN_SUBSCRIPTION_ID

@@ -289,7 +289,7 @@ class ClusterState:
 
 
 def _zookeeper() -> ZooKeeper:
-    from ..releases.zookeeper import ZooKeeper  # imported only if needed, because a start should be fast
+    from ..releases.zookeeper import ZooKeeper
 
     return ZooKeeper()
 

@@ -11,7 +11,7 @@ from threading import Event, Thread
 
 from ..controls.declaration import CONTROLS, Control
 from ..process.terminal import FIRST_S, Progress
-from .ctl_client import Answer, NoAnswer
+from .ctl_client import Answer, NoControlAnswer
 
 MOVES = (("clock", "advance"), ("clock", "set"))
 PAUSE_S = 0.5
@@ -52,5 +52,5 @@ def _moving(ask: Callable[[], Answer]) -> tuple[datetime, datetime] | None:
     try:
         state = json.loads(ask().body)
         return datetime.fromisoformat(state["now"]), datetime.fromisoformat(state["moving_to"])
-    except (NoAnswer, ValueError, KeyError, TypeError):
+    except (NoControlAnswer, ValueError, KeyError, TypeError):
         return None

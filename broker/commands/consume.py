@@ -36,13 +36,13 @@ def run(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
     if options.group is not None and (options.partition or options.start is not None):
         return refuse("--partition and --from have no effect with --group; move the offsets with odradek groups reset-offsets")
     try:
-        printed = _printed(options, environ)
+        printed = _form(options, environ)
     except ValueError as error:
         return refuse(str(error))
     return with_client(options, environ, lambda client: _consume(client, options, printed))
 
 
-def _printed(options: argparse.Namespace, environ: Mapping[str, str]) -> Callable[[TopicPartition, Record], bytes]:
+def _form(options: argparse.Namespace, environ: Mapping[str, str]) -> Callable[[TopicPartition, Record], bytes]:
     from ..process.terminal import has_colours
     from .record_formats import as_json, as_text, for_terminal
 

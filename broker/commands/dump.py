@@ -39,11 +39,11 @@ class _Cluster:
         """Returns the result of a control that only reads, as plain values. Raises Failed."""
         from json import loads
 
-        from .ctl_client import NoAnswer, send
+        from .ctl_client import NoControlAnswer, send
 
         try:
             answer = send(*self._access, _control(words), [(name, str(value)) for name, value in arguments.items()], {})
-        except NoAnswer as error:
+        except NoControlAnswer as error:
             raise Failed(str(error)) from None
         if answer.status >= 400:
             raise Failed(answer.detail)
@@ -70,7 +70,7 @@ def run(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
         return refuse(str(error))
     cluster = _Cluster(host, port, options.control_token or environ.get("ODRADEK_CONTROL_TOKEN"))
     try:
-        topics = _chosen(cluster, options.topics)
+        topics = _choose(cluster, options.topics)
         with Progress("records", _offsets(topics), shown=options.directory is not None or not sys.stdout.isatty()) as progress:
             for topic in topics:
                 _write(topic, _records(cluster, topic, progress), options)
@@ -84,7 +84,7 @@ def run(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
     return 0
 
 
-def _chosen(cluster: _Cluster, names: list[str]) -> list[dict[str, Any]]:
+def _choose(cluster: _Cluster, names: list[str]) -> list[dict[str, Any]]:
     """Returns the topics with these names, or all that are not internal. Raises Failed for a name that is unknown."""
     topics = {topic["name"]: topic for topic in cluster.read("topic list") if not topic["internal"] or topic["name"] in names}
     if unknown := [name for name in names if name not in topics]:

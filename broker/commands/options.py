@@ -53,7 +53,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def _suggestion(name: str, known: Iterable[str]) -> str:
-    from difflib import get_close_matches  # imported on first use, because few calls are wrong
+    from difflib import get_close_matches
 
     near = get_close_matches(name, list(known), 1)
     return f"; did you mean {near[0]}?" if near else ""

@@ -33,14 +33,14 @@ def run(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
     from ...protocol.client.line import LoginFailed
     from ..client.replaying import Replay
     from ..settings.properties import InvalidConfig
-    from ..wire.reading.capture import Capture
+    from ..wire.reading.capture import CaptureReader
     from ..wire.reading.file_format import NotACapture
-    from .capture_input import opened, report_problems
+    from .capture_input import open_capture, report_problems
 
     try:
         security = client_security(options)
-        with opened(options.file) as stream:
-            capture = Capture(stream)
+        with open_capture(options.file) as stream:
+            capture = CaptureReader(stream)
             entries = list(capture.entries())
         report_problems(capture)
         with Replay(options.bootstrap_server, security) as replay:

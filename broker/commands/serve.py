@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ..wire.capture_options import CaptureOptions
     from .ready_file import ReadyFile
 
-PIPE = "-"  # as in wire/capture_options.py, which is imported only if there is a capture
+PIPE = "-"  # as in wire/capture_options.py
 LOG_LEVELS = ("DEBUG", "INFO", "WARN", "ERROR")
 DEFAULT_CLUSTER_ID = "5L6g3nShT-eMCtK--X86sw"  # the default of the apache/kafka image
 EXAMPLES = """\
@@ -104,7 +104,7 @@ def _run(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
 def _ready_file(options: argparse.Namespace) -> ReadyFile | None:
     if options.ready_file is None:
         return None
-    from .ready_file import ReadyFile  # imported only if needed, because a start should be fast
+    from .ready_file import ReadyFile
 
     return ReadyFile(options.ready_file)
 
@@ -123,7 +123,7 @@ def seed_files(options: argparse.Namespace) -> list[Path]:
     """Returns the files of seed data. Raises InvalidConfig if --data names none."""
     if not options.data:
         return []
-    from ..seed_data.reading import files_of  # imported only if needed, because a start should be fast
+    from ..seed_data.reading import files_of
 
     return files_of(options.data)
 
@@ -204,9 +204,9 @@ def _is_traced(options: argparse.Namespace) -> bool:
 
 def _tracer(options: argparse.Namespace) -> Tracer:
     from ..process.tracing import Tracer
-    from ..wire.filters import parsed
+    from ..wire.filters import parse_filter
 
-    return Tracer(parsed(options.filter or ""), verbose=options.verbose, as_json=options.json)
+    return Tracer(parse_filter(options.filter or ""), verbose=options.verbose, as_json=options.json)
 
 
 def _read(name: str) -> dict[str, str]:

@@ -38,7 +38,7 @@ class CaptureControls(Controls):
         Connections that are open appear from their next request on. Raises ValueError if a capture is being written, or if the file
         cannot be written.
         """
-        from ..network.capture import Capture  # imported on first use, because a start should be fast
+        from ..network.capture import Capture
 
         server = self._server
         options = _options(file, addresses, max_bytes)

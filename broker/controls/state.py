@@ -65,7 +65,7 @@ class StateControls(Controls):
         `odradek serve --load` starts a cluster with this state. In Python, `Cluster.load(file)` does. Raises ValueError if the file
         cannot be written.
         """
-        from ..snapshots.cluster import write_cluster  # not imported at start, because few clusters are saved
+        from ..snapshots.cluster import write_cluster
         from ..snapshots.state_file import save
 
         server, path = self._server, Path(file)

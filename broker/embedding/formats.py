@@ -23,7 +23,7 @@ def _as_bytes(value: bytes | str) -> bytes:
 
 
 def _dump_json(value: Any) -> bytes:
-    from json import dumps  # imported on first use, because a start needs no JSON
+    from json import dumps
 
     return dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
 

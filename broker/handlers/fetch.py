@@ -132,7 +132,7 @@ def _response(read: FetchRead, session: FetchSession | None) -> FetchResponse:
     """
     request, context, topics, session_id = read.request, read.context, read.topics, 0
     if context.cluster.release is not None:
-        from ..fetching.old_formats import convert  # imported on first use, because Kafka 4.3 converts nothing
+        from ..fetching.old_formats import convert
 
         convert(read)
     if session is not None:

@@ -214,7 +214,7 @@ class Acceptor:
 
 def _telling(protocol: ClientProtocol) -> Context:
     """Returns a context in which a failed handshake tells its reason to a connection."""
-    from ..tls.handshakes import on_failure  # imported on first use, because most listeners do not use TLS
+    from ..tls.handshakes import on_failure
 
     context = copy_context()
     context.run(on_failure.set, protocol.handshake_failed)

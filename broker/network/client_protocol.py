@@ -209,7 +209,7 @@ class ClientProtocol(asyncio.BufferedProtocol):
 
     def follow(self, capture: Capture | None, *, is_new: bool = False) -> None:
         """Writes what happens on the connection to a capture, or to none any more."""
-        from .tap import Tap  # imported on first use, because few clusters are captured
+        from .tap import Tap
 
         self._tap = None if capture is None else Tap(capture, self.connection, self._open_transport, is_new=is_new)
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from ...protocol.frame import Buffer
 from ..connections.connection import Connection
 from ..wire.captured_connection import CapturedConnection
-from ..wire.tcp_packets import FIN, RST, Address, canonical, packed
+from ..wire.packets import FIN, RST, Address, canonical, ip_bytes
 from .capture import Capture
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class Tap:
         self._transport = transport
         node_id, client = connection.broker.node_id, connection.client
         broker = canonical(node_id) if capture.options.canonical else _address(transport.get_extra_info("sockname"))
-        self._captured = CapturedConnection(capture.section, node_id, Address(packed(client.client_host), client.client_port), broker)
+        self._captured = CapturedConnection(capture.section, node_id, Address(ip_bytes(client.client_host), client.client_port), broker)
         self._missed = {True: 0, False: 0}
         self._live = is_new and capture.has_room()
         self._begun = self._live
@@ -97,7 +97,7 @@ class Tap:
 
 def _address(name: Any) -> Address:
     host, port, *_ = name
-    return Address(packed(host), port)
+    return Address(ip_bytes(host), port)
 
 
 def _how_client_ends(error: Exception | None) -> tuple[int, ...]:

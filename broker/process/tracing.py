@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING
 
 from ..scheduling.turns import TURN_S
 from ..wire.exchange import Entry
-from ..wire.feed import Feed, selected
+from ..wire.feed import Feed, show_selected
 from ..wire.filters import Filter
-from ..wire.printing import printed_by
+from ..wire.lines import printing_of
 from .terminal import has_colours
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ class Tracer:
 
     def __init__(self, selects: Filter, *, verbose: bool, as_json: bool, write: Callable[[str], object] | None = None) -> None:
         self._selects = selects
-        self._style = printed_by(verbose=verbose, as_json=as_json, colours=write is None and has_colours(sys.stdout, os.environ))
+        self._style = printing_of(verbose=verbose, as_json=as_json, colours=write is None and has_colours(sys.stdout, os.environ))
         self._write = write or _print
         self._reader_has_gone = False
         self._texts: SimpleQueue[tuple[str, Callable[[], None]]] = SimpleQueue()
@@ -44,7 +44,7 @@ class Tracer:
         """Begins with the next entry of the record, which must not be switched off."""
         record = server.core.record
         assert record is not None
-        self._feed: Feed[Entry] = Feed(record, record.next_sequence, selected(record, self._selects))
+        self._feed: Feed[Entry] = Feed(record, record.next_sequence, show_selected(record, self._selects))
         self._loop = asyncio.get_running_loop()
         threading.Thread(target=self._run, name="odradek-trace", daemon=True).start()
         self._task = self._loop.create_task(self._follow())

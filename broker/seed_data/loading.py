@@ -15,7 +15,7 @@ from ..appending.append import append
 from ..appending.error_codes import APPEND_REFUSALS, refusal_of
 from ..cluster.startup_topics import check_topics
 from ..cluster.state import ClusterState
-from ..kafka_quirks.murmur2 import partition_of
+from ..kafka_quirks.java_hash import partition_of
 from ..settings.cluster_config import TopicSpec
 from ..settings.properties import InvalidConfig
 from ..topics.partition import Partition

@@ -21,7 +21,7 @@ class InvalidConfig(ValueError):
 
 def read_properties(path: str) -> dict[str, str]:
     """Returns the pairs of a .properties file or pipe of at most MAX_FILE_BYTES. Raises OSError."""
-    from ...protocol.regular_files import read_bounded  # imported only if needed, because a start should be fast
+    from ...protocol.regular_files import read_bounded
 
     return parse_properties(read_bounded(path, MAX_FILE_BYTES).decode("latin-1"))  # Java reads properties in this encoding
 

@@ -40,7 +40,7 @@ def _place(partition: Partition) -> Plain:
 
 def fill_coordinators(cluster: ClusterState, plain: Mapping[str, Plain]) -> None:
     """Replaces the state of the coordinators of a new cluster, whose topics exist already."""
-    from ..transactions.transaction import Producer, TopicPartition  # not imported at start, as in `ClusterState`
+    from ..transactions.transaction import Producer, TopicPartition
 
     moves, topics = cluster.coordinator_moves, cluster.topics
     moves._epochs = {topics[name].partitions[index]: epoch for name, index, epoch in plain["epochs"]}

@@ -11,8 +11,7 @@ from collections.abc import Iterable, Sequence
 
 from ...protocol.frame import Buffer
 from .captured_stream import CapturedStream
-from .pcapng import CLOSED, INBOUND, OUTBOUND, interface, packet, section_header
-from .tcp_packets import FIN, Address, TcpPackets
+from .packets import CLOSED, FIN, INBOUND, OUTBOUND, Address, TcpPackets, interface, packet, section_header
 
 
 class Section:
@@ -61,19 +60,19 @@ class CapturedConnection:
 
     def opened(self, time_ns: int) -> None:
         """The client has connected."""
-        for number, data in enumerate(self._packets.opened()):
+        for number, data in enumerate(self._packets.handshake()):
             self._section.packets(self._node_id, time_ns, [data], inbound=number != 1)
 
     def joined(self) -> None:
         """The connection has been open for some time."""
-        self._packets.joined()
+        self._packets.skip_handshake()
 
     def data(self, time_ns: int, from_client: bool, data: Buffer, comments: Sequence[str] = ()) -> None:
         """Bytes were read from the client, or written to it."""
         if self._section.number != self._number:
             self._number = self._section.number
-            self._outdated = {direction: self._stream.left(direction) for direction in (True, False)}
-        piece = self._stream.shown(from_client, data)
+            self._outdated = {direction: self._stream.remaining(direction) for direction in (True, False)}
+        piece = self._stream.show(from_client, data)
         self._notes[from_client] += [*comments, *piece.comments]
         self._add(time_ns, from_client, piece.data)
 

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ...protocol.frame import LENGTH, Buffer
 from ...protocol.messages import load_api
 from .exchange import HEAD_BYTES, Entry, Event, Exchange, Frame, Moment, client_id_of
-from .pcapng import FAULT, WAITED
+from .packets import FAULT, WAITED
 from .redaction import redact_request, redact_response
 
 if TYPE_CHECKING:

@@ -54,13 +54,13 @@ class Framing:
         self._size, self._lost = None, True
 
     @property
-    def begun(self) -> Frame | None:
+    def incomplete(self) -> Frame | None:
         """The frame whose first bytes have come, None if not even its length is known."""
         return None if self._size is None else Frame(bytes(self._data[LENGTH.size :]), self._size)
 
     def add(self, data: bytes, time_ns: int, comments: tuple[str, ...]) -> list[TimedFrame]:
         """Returns the frames that are complete with these bytes. Comments belong to the last frame of their packet."""
-        if self._lost and not self._found(data):
+        if self._lost and not self._finds_frame(data):
             return []
         self._comments += comments
         frames = []
@@ -76,7 +76,7 @@ class Framing:
             self._comments = ()
         return frames
 
-    def _found(self, data: bytes) -> bool:
+    def _finds_frame(self, data: bytes) -> bool:
         size = int.from_bytes(data[: LENGTH.size], "big", signed=True)
         self._lost = len(data) < LENGTH.size or not self._may_begin(data[LENGTH.size :], size)
         return not self._lost
@@ -97,7 +97,7 @@ class Framing:
         return taken
 
     def _complete(self, time_ns: int) -> TimedFrame:
-        frame = self.begun
+        frame = self.incomplete
         assert frame is not None
         self._data.clear()
         self._size = None

@@ -26,8 +26,8 @@ from odradek.broker.settings.properties import InvalidConfig
 from odradek.broker.wire.capture_options import MIN_FILE_BYTES, CaptureOptions
 from odradek.broker.wire.captured_connection import CapturedConnection
 from odradek.broker.wire.exchange import Entry, Event, Exchange
-from odradek.broker.wire.reading.capture import Capture as CaptureReader
-from odradek.broker.wire.tcp_packets import FIN, RST, Address, canonical
+from odradek.broker.wire.packets import FIN, RST, Address, canonical
+from odradek.broker.wire.reading.capture import CaptureReader
 from odradek.protocol.frame import encode_request
 from odradek.protocol.messages.api_versions import API_VERSIONS, ApiVersionsRequest
 from odradek.protocol.messages.heartbeat import HEARTBEAT, HeartbeatRequest
