@@ -15,7 +15,7 @@ from contextlib import suppress
 from queue import SimpleQueue
 from typing import TYPE_CHECKING
 
-from ..scheduling.turns import TURN_S
+from ..scheduling.turns import TurnTime
 from ..wire.exchange import Entry
 from ..wire.feed import Feed, show_selected
 from ..wire.filters import Filter
@@ -66,7 +66,7 @@ class Tracer:
         if missed := self._feed.missed():
             await self._written(self._style.missed(missed) + "\n")
         lines: list[str] = []
-        size, end_s = 0, self._loop.time() + TURN_S
+        size, turn = 0, TurnTime(self._loop.time)
         for entry in self._feed.take():
             if entry is not None:
                 lines.append(self._style.of(entry) + "\n")
@@ -74,9 +74,8 @@ class Tracer:
             if size >= PIECE_CHARACTERS:
                 await self._written("".join(lines))
                 lines, size = [], 0
-            if self._loop.time() > end_s:
-                await asyncio.sleep(0)
-                end_s = self._loop.time() + TURN_S
+            if turn.is_over:
+                await turn.begin_next()
         if lines:
             await self._written("".join(lines))
 

@@ -12,7 +12,8 @@ from typing import Final, Generic, TypeVar
 
 from .exchange import Entry
 from .filters import Filter
-from .record import Flight, Kept, Record, Told, count_of
+from .record import Record
+from .recording import Flight, Kept, Told, count_of
 
 MAX_AT_ONCE = 200
 
@@ -26,7 +27,7 @@ def show_selected(record: Record, selects: Filter) -> Shown[Entry]:
     """Returns the function that shows the entries that a filter selects as they are."""
 
     def show(sequence: int, kept: Kept) -> Iterator[tuple[int, Entry | None]]:
-        return ((entry.sequence, entry if selects(entry) else None) for entry in record.resolved(sequence, kept))
+        return ((entry.sequence, entry if selects(entry) else None) for entry in record.resolve(sequence, kept))
 
     return show
 
@@ -137,7 +138,7 @@ class SharedTexts:
             text = self._texts.get(number, _UNKNOWN)
             if text is _UNKNOWN:
                 if entry is None:
-                    entries = self._record.resolved(sequence, kept)
+                    entries = self._record.resolve(sequence, kept)
                     entry = next(each for each in entries if each.sequence == number)
                 text = self._remember(number, self._render(entry) if self._selects(entry) else None)
             yield number, text
