@@ -1,4 +1,4 @@
-"""What groups and clients do in tests of metrics: they commit offsets and fetch."""
+"""Activity of clients in tests of metrics: they commit offsets and fetch."""
 
 from __future__ import annotations
 
