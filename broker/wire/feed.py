@@ -20,7 +20,7 @@ MAX_AT_ONCE = 200
 
 T = TypeVar("T")
 Shown = Callable[[int, Kept], Iterator[tuple[int, T | None]]]
-"""Shows a flight, a run or an event, whose first entry has the given number: yields each entry's number and form, None if it is not selected."""
+"""Shows a flight, a run or an event, whose first number is given: yields the number and form of each entry, None if it is not selected."""
 
 
 def show_selected(record: Record, selects: Filter) -> Shown[Entry]:
