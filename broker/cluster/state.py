@@ -1,6 +1,6 @@
 """The emulated cluster, as state without I/O: the sum of the parts that own its nodes, topics, coordinators, accounts and settings.
 
-* `controller.py` has the nodes that are alive, and the length of the metadata log; `node_control.py` stops, starts, adds and removes nodes.
+* `controller.py` has the nodes that are alive, and the length of the metadata log; `nodes.py` stops, starts, adds and removes nodes.
 * `topics/topics.py` creates, finds and places topics; `replica_control.py` carries out the consequences of changed replicas.
 * `coordinator_log.py` has the records of coordinators, `transaction_log.py` transaction markers, and `producer_ids.py` producer ids.
 * `topics/retention.py` and `topics/cleaning.py` remove records.
@@ -39,7 +39,7 @@ from .coordinator_moves import CoordinatorMoves
 from .features import Features, FeatureUpdate
 from .log_levels import LogLevels
 from .metric_subscriptions import MetricSubscriptions
-from .node_control import NodeControl
+from .nodes import Nodes
 from .producer_ids import ProducerIds
 from .quotas import ClientQuotas, Entity
 from .replica_control import ReplicaControl
@@ -127,7 +127,7 @@ class ClusterState:
     def _new_controls(self) -> None:
         parts = self.timers, self.config, self.topics, self.brokers, self.metadata_log, self.coordinator_moves
         self.replica_control = ReplicaControl(*parts, lambda: self.transactions.write_missing_markers(), self.wake)
-        self.nodes = NodeControl(*parts, self.replica_control, partial(Broker, self))
+        self.nodes = Nodes(*parts, self.replica_control, partial(Broker, self))
 
     @cached_property
     def accounts(self) -> Accounts:

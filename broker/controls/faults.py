@@ -95,7 +95,7 @@ class FaultControls(Controls):
     def _add_fault(self, options: FaultOptions) -> AsyncFaultHandle:
         from ..faults.creation import add_fault
 
-        with self._server.control("adding a fault"):
+        with self._server.control_turn("adding a fault"):
             return self._handle_of(add_fault(self._server.core.faults, options))
 
     def _handle_of(self, fault: Fault) -> AsyncFaultHandle:

@@ -62,7 +62,7 @@ class RecordControls(TopicControls):
         """
         new = [check_record(number, record) for number, record in enumerate(records)]
         server = self._server
-        with server.control(f"writing records to {topic}"):
+        with server.control_turn(f"writing records to {topic}"):
             found = self._topic_to_write(topic)
             positions = [RecordPosition(-1, -1)] * len(new)
             for index, numbers in place_records(found, new, partition).items():

@@ -82,7 +82,7 @@ class WaitControls(Controls):
 
 
 class BlockingWaitControls(Blocking):
-    """The same for other threads. The function is called in the caller's thread, so that it may call the cluster's methods."""
+    """Waiting in other threads. The function is called in the caller's thread, so that it may call the cluster's methods."""
 
     def wait_until(self, predicate: Callable[[], T], *, timeout_s: TimeoutS = DEFAULT_TIMEOUT_S) -> T:
         """Returns the first true result of `predicate`, a function that is called whenever the cluster changes.

@@ -26,7 +26,8 @@ from .match import Criteria
 
 _ALWAYS_SERVED = (FETCH.key, METADATA.key)
 """The clients need the rest of these responses: the id of the session, and the nodes."""
-_NAME_NOT_ALL = (OFFSET_FETCH.key, DESCRIBE_TOPIC_PARTITIONS.key, DESCRIBE_LOG_DIRS.key)
+_MAY_ASK_FOR_ALL = (OFFSET_FETCH.key, DESCRIBE_TOPIC_PARTITIONS.key, DESCRIBE_LOG_DIRS.key)
+"""The APIs whose requests need not name what the response contains."""
 _OF_THE_RESPONSE = (
     ErrorCode.FETCH_SESSION_ID_NOT_FOUND,
     ErrorCode.INVALID_FETCH_SESSION_EPOCH,
@@ -47,7 +48,7 @@ class Error(Act):
 
     def serve(self, asked: Asked, request: Message, rest: Serve) -> Answering:
         key, criteria = asked.header.api.key, self.fault.criteria
-        if key in _ALWAYS_SERVED or (key in _NAME_NOT_ALL and criteria.selects_elements):
+        if key in _ALWAYS_SERVED or (key in _MAY_ASK_FOR_ALL and criteria.selects_elements):
             response = yield from rest(_at_once(request))
             return None if response is None else self._overlay_response(make_readable(response, asked.header.version), criteria)
         template = failure(asked.header.api, request, self._code, self._message)

@@ -8,7 +8,7 @@ served while the transport's buffer is full.
 
 Small responses are joined into one write, because a system call with many parts takes longer than copying them.
 
-While the node is silent (paused or isolated, see `cluster/node_control.py`), the connection is neither read nor written, so that the
+While the node is silent (paused or isolated, see `cluster/nodes.py`), the connection is neither read nor written, so that the
 client's requests stay in the buffers of the sockets. They are served when the silence ends, if the client is still connected.
 """
 

@@ -174,7 +174,7 @@ class Server:
         from ..snapshots.cluster import nodes_of
 
         async with self.nodes.changing:
-            with self.control("restoring a state"):
+            with self.control_turn("restoring a state"):
                 known = {node.listeners: node for node in self.config.nodes}
                 nodes = tuple(known.get(node.listeners, node) for node in nodes_of(state))
                 config, before = replace(self.config, nodes=nodes), self.core
@@ -212,7 +212,7 @@ class Server:
         self.listeners.follow(capture)
 
     @contextmanager
-    def control(self, doing: str) -> Iterator[None]:
+    def control_turn(self, doing: str) -> Iterator[None]:
         """Makes the body of the `with` a turn of its own, for a control, which is an event of the record. Raises what `turn` raises."""
         with self.turn(doing):
             self.core.tell("control", doing)

@@ -21,7 +21,7 @@ from ..cluster.controller import Brokers, MetadataLog
 from ..cluster.coordinator_log import CoordinatorLog
 from ..cluster.features import Features
 from ..cluster.log_dirs import LogDirs, Move
-from ..cluster.node_control import NodeControl
+from ..cluster.nodes import Nodes
 from ..cluster.producer_ids import ProducerIds
 from ..cluster.quotas import ClientQuotas
 from ..cluster.replica_control import ReplicaControl
@@ -76,7 +76,7 @@ _OF_TOPICS = {"topics_version": "version", "first_leader_epoch": "first_leader_e
 
 # Classes that are written separately, or that have no state.
 AUTHORIZER = Record(Authorizer, {}, apart=("super_users", "_if_no_acl_found", "_acls", "_longest_prefix", "_patterns"))
-NODE_CONTROL = Record(NodeControl, {}, apart=(*_PARTS, "_replica_control", "_new_broker"))
+NODE_CHANGES = Record(Nodes, {}, apart=(*_PARTS, "_replica_control", "_new_broker"))
 COORDINATOR_LOG = Record(CoordinatorLog, {}, apart=("_topics", "_timers", "wake", "_hash"))
 LOG_RETENTION = Record(LogRetention, {}, apart=("_topics", "_wake", "_tell", "_timers", "check"))
 LOG_CLEANER = Record(LogCleaner, {}, apart=("_topics", "_timers", "_background", "_tell", "_running", "check"))

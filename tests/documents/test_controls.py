@@ -9,7 +9,7 @@ import pytest
 from documents.controls import PAGE, http_call, pages, python_call
 from odradek.broker.controls.declaration import CONTROLS, Control
 from odradek.broker.controls.interface.examples import example_of
-from tests.broker.controls.interface.test_signatures import SAMPLE
+from tests.broker.controls.interface.sample_control import SAMPLE
 
 PAGES = pages()
 

@@ -27,7 +27,7 @@ from .replica_control import ReplicaControl
 log = logging.getLogger("kafka.controller.KafkaController")
 
 
-class NodeControl:
+class Nodes:
     """Stops, starts, silences, adds and removes nodes. `new_broker` returns a node with a configuration and settings."""
 
     def __init__(
