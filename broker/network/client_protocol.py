@@ -27,7 +27,7 @@ from ..api.registry import CloseConnection
 from ..cluster.broker import Broker
 
 if TYPE_CHECKING:
-    from .capture import Capture
+    from .capture import CaptureWriter
     from .server import Server
     from .tap import Tap
 
@@ -207,7 +207,7 @@ class ClientProtocol(asyncio.BufferedProtocol):
         self._silent, self.connection.writable = False, not self._full
         self.connection.ask_for_flush()
 
-    def follow(self, capture: Capture | None, *, is_new: bool = False) -> None:
+    def follow(self, capture: CaptureWriter | None, *, is_new: bool = False) -> None:
         """Writes what happens on the connection to a capture, or to none any more."""
         from .tap import Tap
 
