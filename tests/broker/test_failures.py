@@ -19,7 +19,7 @@ from odradek.protocol.messages.fetch import FETCH, FetchPartition, FetchRequest,
 from odradek.protocol.messages.heartbeat import HEARTBEAT, HeartbeatRequest, HeartbeatResponse
 from odradek.protocol.messages.produce import PRODUCE
 from odradek.storage import blocks
-from tests.broker.connections.sent_requests import replaced
+from tests.broker.connections.test_core import replaced
 from tests.broker.harness import Client, World, a_batch, produce, produce_request
 
 ASK = ApiVersionsRequest(client_software_name="test", client_software_version="1")

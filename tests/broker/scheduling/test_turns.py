@@ -26,7 +26,7 @@ from odradek.protocol.messages.metadata import (
     MetadataResponsePartition,
     MetadataResponseTopic,
 )
-from tests.broker.connections.sent_requests import replaced
+from tests.broker.connections.test_core import replaced
 from tests.broker.harness import Client, World
 
 ASK = ApiVersionsRequest(client_software_name="test", client_software_version="1")
