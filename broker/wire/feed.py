@@ -20,7 +20,8 @@ MAX_AT_ONCE = 200
 
 T = TypeVar("T")
 Shown = Callable[[int, Kept], Iterator[tuple[int, T | None]]]
-"""Shows something kept, whose first entry has the given number: yields each entry's number and form, None if it is not selected."""
+"""A function that shows entries. It is called with a number and what the record keeps for the entries from this number on, and yields the
+number and the form of each entry. The form of an entry that is not selected is None."""
 
 
 def show_selected(record: Record, selects: Filter) -> Shown[Entry]:
@@ -131,7 +132,10 @@ class SharedTexts:
         self._bytes = 0
 
     def __call__(self, sequence: int, kept: Kept) -> Iterator[tuple[int, bytes | None]]:
-        """Yields the number and the text of each entry that something kept stands for, None for one that is not selected."""
+        """Yields the number and the text of each entry in `kept`, whose first entry has the number `sequence`.
+
+        The text of an entry that is not selected is None.
+        """
         entries: Iterator[Entry] | None = None
         for number in range(sequence, sequence + count_of(kept)):
             entry = next(entries) if entries is not None else None
