@@ -4,8 +4,9 @@
 PYTHON ?= python3
 
 PIP_INSTALL = .venv/bin/python -m pip install --quiet --disable-pip-version-check
-# The tests of a file share fixtures that are expensive to create, so a file runs in one process.
-PYTEST = .venv/bin/python -m pytest -n 2 --dist loadfile
+# The tests of a file share fixtures that are expensive to create, so a file runs in one process. tests/conftest.py orders the files.
+# Compiled modules are kept, because the tests start hundreds of Python processes.
+PYTEST = PYTHONDONTWRITEBYTECODE= .venv/bin/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 MODULE = PYTHONPATH=.dev:. .venv/bin/python -m
 
 .PHONY: help run demo test-fast test test-all lint docs paths site links differential conformance damaged fuzz soak churn bench venv
@@ -36,16 +37,16 @@ lint: .venv/.dev ## check style, types, the direction of imports and the page's 
 	.venv/bin/ruff check
 	.venv/bin/ruff format --check
 	.venv/bin/mypy
-	.venv/bin/mypy -p benchmarks -p tests
+	.venv/bin/mypy -p benchmarks -p documents -p tests
 	.venv/bin/lint-imports
 	@.dev/page/check.sh
 
-docs: .venv/.test ## write the generated parts of ARCHITECTURE.md and docs/
-	$(MODULE) tests.documents
-	$(MODULE) tests.walk
+docs: .venv/.test ## write the generated pages of docs/ and the indexes of APIs
+	$(MODULE) documents
+	$(MODULE) documents.walk
 
 paths: .venv/.test ## count the files that requests pass through; OF="Produce" lists them
-	@$(MODULE) tests.request_paths $(if $(OF),"$(OF)")
+	@$(MODULE) documents.request_paths $(if $(OF),"$(OF)")
 
 SPHINX = $(MODULE) sphinx --fail-on-warning --keep-going --nitpicky --quiet
 

@@ -49,7 +49,7 @@ MAX_NAME_CHARACTERS = 249
 
 def unknown(parameter: str, what: str, name: object, names: Iterable[object]) -> InvalidControl:
     """Returns the error for a name that does not exist, with the nearest of the existing `names` or, if none is near, all of them."""
-    from difflib import get_close_matches  # imported on first use, because a start needs no suggestions
+    from difflib import get_close_matches
 
     known = [str(each) for each in names]
     if isinstance(name, str):

@@ -57,7 +57,7 @@ class JsonFormatter(logging.Formatter):
     """Formats each entry as one JSON object: time, level, logger, message, and exception if there is one."""
 
     def format(self, record: logging.LogRecord) -> str:
-        from json import dumps  # imported on first use, because the text format does not need it
+        from json import dumps
 
         level = LEVELS.get(record.levelname, record.levelname)
         entry = {"time": self.formatTime(record), "level": level, "logger": record.name, "message": _bounded(record.getMessage())}

@@ -8,13 +8,13 @@ Layers, from Spark's interface down to the network:
 * `source`: the entry point, which creates the readers and writers of one query.
 * `batch_reader`, `stream_reader`, `writers`: implementations of PySpark's reader and writer classes.
 * `source_options`, `sink_options` and the other `*_options` modules: parsing of options into dataclasses.
-* `offset_ranges`, `stream_offsets`, `rate_limit`, `filters`: planning in the driver, which determines the offsets to read.
+* `offset_ranges`, `stream_offsets`, `filters`: planning in the driver, which determines the offsets to read.
 * `task_splitting`, `input_partitions`: how ranges of offsets are divided into Spark tasks.
-* `task_reader`, `task_writer`, `garbage_collection`: the work of one task in a Python worker.
+* `task_reader`, `task_writer`: the work of one task in a Python worker.
 * `batches`, `record_boundaries`, `varint_columns`, `decoder`, `encoder`: conversion of record batches to and from Arrow, with numpy.
-* `fetcher`, `producer`, `partitioner`, `client`, `connection_factory`, `connection`: a blocking Kafka client without Spark.
-* `interpreter`, `listener`: the Python executable of workers, and the lag of streams.
-* `error_conditions`, `offset_json`: errors and offsets in the form of Spark's own source.
+* `fetcher`, `producer`, `partitioner`, `client`, `connection_factory`: a blocking Kafka client without Spark.
+* `workers`, `listener`: the Python executable of workers and their garbage collection, and the lag of streams.
+* `error_conditions`: errors in the form of Spark's own source.
 """
 
 from __future__ import annotations

@@ -53,9 +53,9 @@ class FilteringReader(BatchReader):
         return filters
 
     def _ranges(self) -> list[OffsetRange]:
-        from .filters import narrowed
+        from .filters import narrow_ranges
 
-        return narrowed(client_for(self._options.client), super()._ranges(), self._filters)
+        return narrow_ranges(client_for(self._options.client), super()._ranges(), self._filters)
 
 
 def batch_reader(options: ReadOptions, schema: Any) -> BatchReader:

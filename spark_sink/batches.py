@@ -123,11 +123,11 @@ def visible(batches: Batches, start: int, end: int, aborted: Sequence[AbortedTra
     wanted = (batches.counts > 0) & (batches.last_offsets >= start) & (batches.base_offsets < end)
     wanted &= batches.attributes & CONTROL_BIT == 0
     if aborted:
-        wanted &= ~_aborted(batches, aborted)
+        wanted &= ~_aborted_mask(batches, aborted)
     return batches.where(wanted)
 
 
-def _aborted(batches: Batches, aborted: Sequence[AbortedTransaction]) -> Any:
+def _aborted_mask(batches: Batches, aborted: Sequence[AbortedTransaction]) -> Any:
     """Returns a mask of the batches of aborted transactions: from the first offset of each to its producer's next abort marker (KIP-98)."""
     waiting = sorted(aborted, key=lambda transaction: transaction.first_offset, reverse=True)
     dropped = np.zeros(len(batches.positions), bool)
@@ -175,7 +175,7 @@ def decompress_all(batches: Batches) -> Iterator[DecompressedBatches]:
         pieces.append(_decompress(batches, number))
         size += len(pieces[-1])
         if size >= ENOUGH_BYTES or number == len(batches.positions) - 1:
-            yield _joined(batches.where(slice(first, number + 1)), pieces)
+            yield _join(batches.where(slice(first, number + 1)), pieces)
             pieces, first, size = [], number + 1, 0
 
 
@@ -189,6 +189,6 @@ def _decompress(batches: Batches, number: int) -> bytes:
         raise InvalidRecords(str(error)) from error
 
 
-def _joined(batches: Batches, pieces: list[bytes]) -> DecompressedBatches:
+def _join(batches: Batches, pieces: list[bytes]) -> DecompressedBatches:
     ends = np.cumsum([len(piece) for piece in pieces])
     return DecompressedBatches(batches, np.frombuffer(b"".join(pieces), np.uint8), np.concatenate(([0], ends[:-1])), ends)

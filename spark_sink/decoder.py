@@ -44,7 +44,7 @@ COLUMN_TYPES: dict[str, Any] = {
 """The columns by name; all are nullable."""
 
 
-class Slices(NamedTuple):
+class DecodedSlices(NamedTuple):
     """Byte strings in a buffer, in ascending order of position; a string is null when its encoded length is negative."""
 
     starts: Longs
@@ -66,7 +66,7 @@ class Decoder:
         """
         for decompressed in decompress_all(visible(batches, start, end, aborted)):
             if len(decompressed.batches.positions):
-                yield from _sliced(self._rows(decompressed, start, end), len(decompressed.data))
+                yield from _slice(self._rows(decompressed, start, end), len(decompressed.data))
 
     def _rows(self, decompressed: DecompressedBatches, start: int, end: int) -> Any:
         records = _RecordFields(decompressed)
@@ -89,7 +89,7 @@ class Decoder:
         return rows.slice(first, stop - first)
 
 
-def _sliced(rows: Any, size: int) -> Iterator[Any]:
+def _slice(rows: Any, size: int) -> Iterator[Any]:
     step = max(1, min(ROWS, BYTES * rows.num_rows // max(size, 1)))
     for first in range(0, rows.num_rows, step):
         yield rows.slice(first, step)
@@ -98,8 +98,8 @@ def _sliced(rows: Any, size: int) -> Iterator[Any]:
 class _RecordFields:
     """The fields of all records of some batches: numbers as columns, and the positions of keys, values and headers."""
 
-    key: Slices
-    value: Slices
+    key: DecodedSlices
+    value: DecodedSlices
     header_counts: Longs
     header_starts: Longs
 
@@ -132,9 +132,9 @@ class _RecordFields:
         if ((self.header_starts != self.ends) & (self.header_counts == 0) | (self.header_starts > self.ends)).any():
             raise InvalidRecords("a record does not end where its length says")
 
-    def _slices(self, position: Longs) -> Slices:
+    def _slices(self, position: Longs) -> DecodedSlices:
         lengths, starts = read_varints(self._data, position)
-        return Slices(starts, starts + np.maximum(lengths, 0), lengths >= 0)
+        return DecodedSlices(starts, starts + np.maximum(lengths, 0), lengths >= 0)
 
 
 def _prefix_widths(sizes: Longs) -> Longs:
@@ -153,7 +153,7 @@ def _timestamps(records: _RecordFields) -> Any:
     return pa.array(records.timestamps * MICROSECONDS).view(COLUMN_TYPES["timestamp"])
 
 
-def _binary(data: Bytes, slices: Slices, kind: Any = COLUMN_TYPES["value"]) -> Any:
+def _binary(data: Bytes, slices: DecodedSlices, kind: Any = COLUMN_TYPES["value"]) -> Any:
     """Returns an Arrow array of the slices: builds one over all of `data` with every gap as an element, and filters the gaps out."""
     count = len(slices.starts)
     nulls = count - int(np.count_nonzero(slices.valid))
@@ -200,7 +200,7 @@ def _headers(data: Bytes, records: _RecordFields) -> Any:
     return pa.Array.from_buffers(COLUMN_TYPES["headers"], records.count, buffers, children=[headers])
 
 
-def _find_headers(data: Bytes, records: _RecordFields) -> tuple[Slices, Slices]:
+def _find_headers(data: Bytes, records: _RecordFields) -> tuple[DecodedSlices, DecodedSlices]:
     """Returns (keys, values) of all headers; step n reads the n-th header of all records that have one. Raises InvalidRecords."""
     counts, total = records.header_counts, int(records.header_counts.sum())
     key_starts, key_ends, value_starts, value_ends = np.empty((4, total), np.int64)
@@ -219,10 +219,10 @@ def _find_headers(data: Bytes, records: _RecordFields) -> tuple[Slices, Slices]:
         valid[slot] = lengths >= 0
     if (position != records.ends).any():
         raise InvalidRecords("a record does not end where its length says")
-    return Slices(key_starts, key_ends, np.ones(total, bool)), Slices(value_starts, value_ends, valid)
+    return DecodedSlices(key_starts, key_ends, np.ones(total, bool)), DecodedSlices(value_starts, value_ends, valid)
 
 
-def _strings(data: Bytes, slices: Slices) -> Any:
+def _strings(data: Bytes, slices: DecodedSlices) -> Any:
     """Returns an array of strings. Bytes that are not UTF-8 are replaced as Java does, because Spark requires valid strings."""
     strings = _binary(data, slices, pa.string())
     try:

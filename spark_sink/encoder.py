@@ -69,7 +69,7 @@ class RecordEncoder:
         if len(self.headers.buffers()[2] or b""):
             parts.append((self.headers, order))
         ends = np.cumsum(sizes + varint_widths(sizes))
-        return _interleaved(parts)[: ends[-1]], np.concatenate(([0], ends))
+        return _interleave(parts)[: ends[-1]], np.concatenate(([0], ends))
 
 
 def lengths(array: Any) -> Longs:
@@ -99,7 +99,7 @@ def _headers(column: Any, count: int) -> tuple[Longs, Any]:
     key_lengths, value_lengths, in_order = lengths(keys), lengths(values), np.arange(len(headers))
     parts = [(_field_elements(key_lengths), None), (keys, in_order), (_field_elements(value_lengths), None), (values, in_order)]
     sizes = varint_widths(key_lengths) + key_lengths + varint_widths(value_lengths) + np.maximum(value_lengths, 0)
-    return counts, _binary_array(_interleaved(parts), np.concatenate(([0], np.cumsum(sizes)))[bounds])
+    return counts, _binary_array(_interleave(parts), np.concatenate(([0], np.cumsum(sizes)))[bounds])
 
 
 def _binary_array(data: Any, bounds: Longs) -> Any:
@@ -137,7 +137,7 @@ def _mask(kept: Sequence[Any], count: int) -> Any:
     return mask
 
 
-def _interleaved(columns: Sequence[tuple[Any, Longs | None]]) -> memoryview:
+def _interleave(columns: Sequence[tuple[Any, Longs | None]]) -> memoryview:
     """Returns the bytes of the first elements of all columns, then those of the second elements, and so on.
 
     A column comes with the order in which its elements are taken, None for the order that they have.

@@ -91,7 +91,7 @@ class _Fetches:
             if response.error_code:
                 raise broker_error(response.error_code, "Fetch")
             errors: list[KafkaError] = []
-            found = [fetched for data in _partitions(response) if (fetched := self._fetched(*data, errors)) is not None]
+            found = [fetched for data in _partitions(response) if (fetched := self._take(*data, errors)) is not None]
             for fetched in found:
                 _advance(self._left, fetched)
             if self._left and not errors:
@@ -121,7 +121,7 @@ class _Fetches:
         )
         self._connection.send(FETCH, request)
 
-    def _fetched(self, partition: TopicPartition, data: Any, errors: list[KafkaError]) -> Fetched | None:
+    def _take(self, partition: TopicPartition, data: Any, errors: list[KafkaError]) -> Fetched | None:
         """Returns None when there is no batch. Adds an error to `errors`, so that the batches of other partitions are not lost."""
         offset = self._left[partition].start
         if 0 <= data.preferred_read_replica != self._preferred.get(partition):

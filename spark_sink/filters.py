@@ -34,7 +34,7 @@ TESTS: dict[str, Callable[[Any, Any], bool]] = {
 }
 
 
-def narrowed(client: KafkaClient, ranges: Iterable[OffsetRange], filters: Iterable[Filter]) -> list[OffsetRange]:
+def narrow_ranges(client: KafkaClient, ranges: Iterable[OffsetRange], filters: Iterable[Filter]) -> list[OffsetRange]:
     """Returns the ranges without those parts in which no row can pass all filters. Raises KafkaError, OSError."""
     left, times = list(ranges), []
     for one in filters:

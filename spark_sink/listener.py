@@ -14,7 +14,7 @@ from pyspark.sql.streaming.listener import (
 )
 
 from .client import TopicPartition
-from .offset_json import from_json
+from .offset_options import from_json
 
 logger = logging.getLogger("odradek.spark_sink.lag")
 

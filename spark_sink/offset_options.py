@@ -1,18 +1,30 @@
-"""Parses the options that define where a read starts and ends.
-
-A timestamp for all partitions takes precedence over timestamps by partition, and these over offsets. Options that are not used are not
-parsed, so invalid values in them raise nothing.
-"""
+"""Converts offsets to and from the JSON form of Spark's own Kafka source in options and checkpoints: `{"topic":{"0":123}}`."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
 from .client import EARLIEST, LATEST, TopicPartition
-from .offset_json import from_json
-from .user_options import INT64_MAX, UserOptions, expected, is_integer
+from .user_options import INT64_MAX, UserOptions, is_integer, unexpected_value
+
+OffsetJson: TypeAlias = dict[str, dict[str, int]]
+
+
+def to_json(offsets: Mapping[TopicPartition, int]) -> OffsetJson:
+    """Converts offsets in the order of topics and partitions, so that equal offsets have equal JSON texts."""
+    topics: OffsetJson = {}
+    for (topic, index), offset in sorted(offsets.items()):
+        topics.setdefault(topic, {})[str(index)] = offset
+    return topics
+
+
+def from_json(topics: Mapping[str, Mapping[str, int]]) -> dict[TopicPartition, int]:
+    """Parses offsets. Raises AttributeError or ValueError for JSON of another form; the types of offsets are not checked."""
+    return {TopicPartition(topic, int(index)): offset for topic, offsets in topics.items() for index, offset in offsets.items()}
+
 
 Offsets: TypeAlias = int | dict[TopicPartition, int]
 """EARLIEST or LATEST for all partitions, or a number for each: an offset, EARLIEST or LATEST."""
@@ -54,7 +66,7 @@ def _offsets(options: UserOptions, name: str, default: str) -> Offsets:
         return EARLIEST if value.lower() == "earliest" else LATEST
     found = _by_partition(options, name, OFFSETS_EXAMPLE)
     if not all(offset >= EARLIEST for offset in found.values()):
-        raise expected(OFFSETS_EXAMPLE, value, name)
+        raise unexpected_value(OFFSETS_EXAMPLE, value, name)
     return found
 
 
@@ -79,7 +91,7 @@ def _by_partition(options: UserOptions, name: str, example: str) -> dict[TopicPa
     try:
         found = from_json(topics)
     except (AttributeError, ValueError):
-        raise expected(example, options.text(name, ""), name) from None
+        raise unexpected_value(example, options.text(name, ""), name) from None
     if not all(is_integer(number) for number in found.values()):
-        raise expected(example, options.text(name, ""), name)
+        raise unexpected_value(example, options.text(name, ""), name)
     return found

@@ -84,16 +84,16 @@ class _Link:
             raise
 
 
-_idle: dict[ProducerConfig, Producer] = {}
+_idle: dict[ProducerConfig, BatchProducer] = {}
 
 
 @contextmanager
-def producer_for(config: ProducerConfig) -> Iterator[Producer]:
+def producer_for(config: ProducerConfig) -> Iterator[BatchProducer]:
     """Lends this process's producer for a config to one user at a time.
 
     The producer keeps its id and connections for the next user when no exception was raised.
     """
-    producer = _idle.pop(config, None) or Producer(config)
+    producer = _idle.pop(config, None) or BatchProducer(config)
     try:
         yield producer
     except BaseException:
@@ -102,7 +102,7 @@ def producer_for(config: ProducerConfig) -> Iterator[Producer]:
     _idle[config] = producer
 
 
-class Producer:
+class BatchProducer:
     """A blocking producer. It cannot be used after one of its methods has raised."""
 
     def __init__(self, config: ProducerConfig) -> None:

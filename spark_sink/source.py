@@ -20,11 +20,11 @@ from pyspark.sql.types import (
 from .batch_reader import BatchReader, batch_reader
 from .client_options import warn_of_unknown
 from .decoder import COLUMN_TYPES
-from .interpreter import choose_interpreter
 from .sink_options import sink_options
 from .source_options import batch_options, read_options, stream_options
 from .stream_reader import StreamReader
 from .user_options import UserOptions
+from .workers import choose_interpreter
 from .writers import BatchWriter, stream_writer
 
 HEADERS = StructField("headers", ArrayType(StructType([StructField("key", StringType()), StructField("value", BinaryType())])))

@@ -12,7 +12,7 @@ from .client_options import client_config
 from .error_conditions import start_after_end
 from .offset_options import Bound, ending, starting
 from .trigger_options import TriggerOptions, trigger_options
-from .user_options import INT64_MAX, UserOptions, expected, is_integer
+from .user_options import INT64_MAX, UserOptions, is_integer, unexpected_value
 
 ASSIGN_EXAMPLE = '{"topicA":[0,1],"topicB":[0,1]}'
 STRATEGIES = ("subscribe", "subscribePattern", "assign")
@@ -160,5 +160,5 @@ def _assign(options: UserOptions) -> Subscription:
         raise ValueError(f"No topicpartitions to assign as specified value for option 'assign' is '{value}'")
     topics = options.json_object("assign", ASSIGN_EXAMPLE)
     if not all(isinstance(partitions, list) and all(is_integer(index) for index in partitions) for partitions in topics.values()):
-        raise expected(ASSIGN_EXAMPLE, value, "assign")
+        raise unexpected_value(ASSIGN_EXAMPLE, value, "assign")
     return Assign(tuple(TopicPartition(topic, index) for topic, partitions in topics.items() for index in partitions))

@@ -21,9 +21,8 @@ from .error_conditions import (
     set_of,
 )
 from .offset_ranges import OffsetRange, assigned_partitions, resolve
-from .rate_limit import limited_ends
 from .source_options import ReadOptions
-from .trigger_options import TriggerOptions
+from .trigger_options import TriggerOptions, limit_ends
 
 Ends: TypeAlias = dict[TopicPartition, int]
 logger = logging.getLogger("odradek.spark_sink")
@@ -43,7 +42,7 @@ class StreamOffsets:
     def initial(self) -> Ends:
         """Returns where a new query starts, the same on every call. Raises AssertionError, KafkaError, OSError, ValueError."""
         if self._initial is None:
-            bound, partitions = self._options.starting, self._assigned()
+            bound, partitions = self._options.starting, self._partitions()
             if isinstance(bound, dict) and bound.keys() != set(partitions):
                 raise AssertionError(
                     "assertion failed: If startingOffsets contains specific offsets, you must specify all TopicPartitions. "
@@ -68,7 +67,7 @@ class StreamOffsets:
         starts = start | self._earliest(ends.keys() - start.keys())
         if self._target is None and self._too_few(starts, ends):
             return start
-        return ends if self._trigger.max_offsets is None else limited_ends(starts, ends, self._trigger.max_offsets)
+        return ends if self._trigger.max_offsets is None else limit_ends(starts, ends, self._trigger.max_offsets)
 
     def _ends(self, known: Ends) -> Ends:
         """Returns the ends of all assigned logs.
@@ -78,7 +77,7 @@ class StreamOffsets:
         """
         client, retry_timer = self._client(), RetryTimer(self._options.client.settling_ms)
         while True:
-            ends = client.list_offsets(dict.fromkeys(self._assigned(), LATEST))
+            ends = client.list_offsets(dict.fromkeys(self._partitions(), LATEST))
             if retry_timer.over or all(ends.get(partition, -1) >= offset for partition, offset in known.items()):
                 return ends
             client.forget_leaders()
@@ -99,11 +98,11 @@ class StreamOffsets:
         """Returns the ranges that a batch reads. Raises KafkaCondition for a loss of data with failOnDataLoss, KafkaError, OSError."""
         starts = start | self._starts_of_new(end.keys() - start.keys())
         if gone := start.keys() - end.keys():
-            self._lost(partitions_deleted(gone))
+            self._report_loss(partitions_deleted(gone))
         ranges = [OffsetRange(partition, starts[partition], end[partition]) for partition in sorted(end) if partition in starts]
         for one in ranges:
             if one.size < 0:
-                self._lost(offset_changed(*one))
+                self._report_loss(offset_changed(*one))
         return [one for one in ranges if one.size > 0]
 
     def _starts_of_new(self, partitions: Iterable[TopicPartition]) -> Ends:
@@ -111,15 +110,15 @@ class StreamOffsets:
         new = set(partitions)
         if not new:
             return {}
-        found = self._earliest(new.intersection(self._assigned()))
+        found = self._earliest(new.intersection(self._partitions()))
         if missing := new - found.keys():
-            self._lost(initial_offsets_not_found(missing))
+            self._report_loss(initial_offsets_not_found(missing))
         for partition, offset in sorted(found.items()):
             if offset:
-                self._lost(added_partition_starts_late(partition, offset))
+                self._report_loss(added_partition_starts_late(partition, offset))
         return found
 
-    def _lost(self, loss: KafkaCondition) -> None:
+    def _report_loss(self, loss: KafkaCondition) -> None:
         if self._options.fail_on_data_loss:
             raise loss
         logger.warning("%s", loss)
@@ -127,7 +126,7 @@ class StreamOffsets:
     def _earliest(self, partitions: Iterable[TopicPartition]) -> Ends:
         return self._client().list_offsets(dict.fromkeys(partitions, EARLIEST))
 
-    def _assigned(self) -> list[TopicPartition]:
+    def _partitions(self) -> list[TopicPartition]:
         return assigned_partitions(self._client(), self._options.subscription)
 
     def _client(self) -> KafkaClient:

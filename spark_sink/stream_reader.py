@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql.datasource import DataSourceStreamReader, InputPartition
 
 from .input_partitions import partitions_of, read_partition
-from .offset_json import OffsetJson, from_json, to_json
+from .offset_options import OffsetJson, from_json, to_json
 from .source_options import ReadOptions
 from .stream_offsets import StreamOffsets
 from .trigger_options import NO_LIMIT, TriggerOptions

@@ -17,7 +17,7 @@ from .client import TopicPartition
 from .encoder import BINARY, RecordColumns, RecordEncoder
 from .error_conditions import null_topic
 from .partitioner import Partitioner
-from .producer import EncodedBatch, Producer, ProducerConfig, producer_for
+from .producer import BatchProducer, EncodedBatch, ProducerConfig, producer_for
 from .varint_columns import Longs
 
 PIECE_BYTES = 16 << 20
@@ -85,7 +85,7 @@ def _by_topic(rows: dict[str, Any], topic: str | None) -> Iterator[tuple[str, di
 class _Task:
     """Encodes the batches of one task."""
 
-    def __init__(self, producer: Producer) -> None:
+    def __init__(self, producer: BatchProducer) -> None:
         self._producer = producer
         self._batch_size = min(producer.config.batch_size, producer.config.max_request_size) - HEADER.size
         self._partitioners: dict[str, Partitioner] = {}

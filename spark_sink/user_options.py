@@ -66,9 +66,9 @@ class UserOptions:
         try:
             parsed = json.loads(value)
         except ValueError:
-            raise expected(example, value, name) from None
+            raise unexpected_value(example, value, name) from None
         if not isinstance(parsed, dict):
-            raise expected(example, value, name)
+            raise unexpected_value(example, value, name)
         return parsed
 
     def _not_parsed(self, name: str) -> ValueError:
@@ -76,7 +76,7 @@ class UserOptions:
         return ValueError(f'For input string: "{self.text(name, "")}" (option {name!r})')
 
 
-def expected(example: str, value: str, name: str) -> ValueError:
+def unexpected_value(example: str, value: str, name: str) -> ValueError:
     """Returns the error for a value that does not have the form of `example`."""
     return ValueError(f"Expected e.g. {example}, got {value} (option {name!r})")
 

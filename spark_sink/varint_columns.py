@@ -24,10 +24,10 @@ def read_varints(data: Bytes, at: Longs, bits: int = 32) -> tuple[Longs, Longs]:
     """
     first = data.take(at, mode="clip")
     if not len(at) or first.max() < 128:
-        return _signed(first).astype(np.int64), at + 1
+        return _decode_zigzag(first).astype(np.int64), at + 1
     second = data.take(at + 1, mode="clip")
     second *= first >> 7
-    values = _signed(first & np.uint16(127) | second.astype(np.uint16) << np.uint16(7)).astype(np.int64)
+    values = _decode_zigzag(first & np.uint16(127) | second.astype(np.uint16) << np.uint16(7)).astype(np.int64)
     after = at + 1
     after += first >> 7
     if second.max() > 127:
@@ -36,7 +36,7 @@ def read_varints(data: Bytes, at: Longs, bits: int = 32) -> tuple[Longs, Longs]:
     return values, after
 
 
-def _signed(raw: NDArray[Any]) -> NDArray[Any]:
+def _decode_zigzag(raw: NDArray[Any]) -> NDArray[Any]:
     """Decodes zigzag numbers to the signed type of their width."""
     minus_one = raw.dtype.type(-1 % (1 << 8 * raw.itemsize))
     signed: NDArray[Any] = (raw >> 1 ^ (raw & 1) * minus_one).view(f"i{raw.itemsize}")
@@ -53,7 +53,7 @@ def _read_long(data: Bytes, at: Longs, bits: int) -> tuple[Longs, Longs]:
     if going.any():
         raise InvalidRecords(f"a varint of more than {bits} bits")
     raw &= np.uint64((1 << bits) - 1)
-    return _signed(raw), after
+    return _decode_zigzag(raw), after
 
 
 def varint_widths(values: Longs) -> Longs:

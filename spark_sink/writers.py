@@ -12,9 +12,9 @@ from typing import Any
 from pyspark.sql import datasource
 from pyspark.sql.datasource import DataSourceArrowWriter, DataSourceStreamWriter, WriterCommitMessage
 
-from .garbage_collection import freeze_imported_modules
 from .sink_options import SinkOptions
 from .task_writer import arrow_batches, write
+from .workers import freeze_imported_modules
 
 
 def _write(batches: Iterator[Any], options: SinkOptions) -> WriterCommitMessage:

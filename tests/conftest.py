@@ -1,4 +1,4 @@
-"""Settings of Hypothesis, the mark `sockets`, and the wheel, which is built once.
+"""Settings of Hypothesis, the mark `sockets`, the order of files, and the wheel, which is built once.
 
 Hypothesis tries 10 examples of each property, 200 with ODRADEK_HYPOTHESIS=long and 3 with ODRADEK_HYPOTHESIS=fast. Every run prints its
 seed.
@@ -6,6 +6,7 @@ seed.
 
 from __future__ import annotations
 
+import gc
 import os
 import random
 import subprocess
@@ -39,11 +40,27 @@ OPENS_SOCKETS = {"socket", "Cluster", "AsyncCluster", "emulator", "broker"}
 """A test whose module imports one of these names, or that uses a fixture of such a name, is marked `sockets`."""
 
 
+LONGEST_FIRST = ("official", "apache_kafka", "spark", "slow", "clients", "sockets")
+"""Marks of files that run first, so that no process has to wait for a long file of the other one at the end."""
+
+
+@pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         imported = vars(item.module) if isinstance(item, pytest.Function) else {}
         if OPENS_SOCKETS & {*imported, *getattr(item, "fixturenames", ())}:
             item.add_marker(pytest.mark.sockets)
+    ranks: dict[Path, int] = {}
+    for item in items:
+        rank = next((rank for rank, mark in enumerate(LONGEST_FIRST) if item.get_closest_marker(mark)), len(LONGEST_FIRST))
+        ranks[item.path] = min(rank, ranks.get(item.path, rank))
+    items.sort(key=lambda item: ranks[item.path])
+
+
+def pytest_collection_finish() -> None:
+    """Exempts the collected tests from garbage collection, which would visit millions of objects in vain, also where tests call it."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_report_header(config: pytest.Config) -> str:
@@ -56,7 +73,7 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
     copy = tmp_path_factory.mktemp("clone") / "odradek"
     tracked = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True).stdout.decode().split("\0")
     for name in filter(None, tracked):
-        if (ROOT / name).is_file() and not name.startswith((".dev", "tests", "benchmarks")):
+        if (ROOT / name).is_file() and not name.startswith((".dev", "tests", "benchmarks", "documents")):
             (copy / name).parent.mkdir(parents=True, exist_ok=True)
             (copy / name).write_bytes((ROOT / name).read_bytes())
     return copy

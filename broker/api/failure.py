@@ -8,7 +8,7 @@ Kafka has a hand-written `getErrorResponse` for each request. Here the response 
   `OffsetFetchResponse.groupError`), because clients stop at an error of a part of it;
 * other fields are copied from the request's field of the same meaning, or set to Kafka's value for "none".
 
-`failed` does the same for an item of a response that was successful.
+`with_error` does the same for an item of a response that was successful.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def failure_in_slices(api: Api, request: Message, code: ErrorCode, message: str 
     return (yield from _mirror(api.response, request, code, message, Slices()))
 
 
-def failed(item: Message, code: ErrorCode, message: str | None) -> Message:
+def with_error(item: Message, code: ErrorCode, message: str | None) -> Message:
     """Returns an item of a response with an error instead of its result. As in Kafka, it contains no items with results of their own."""
     values: dict[str, Any] = {}
     for spec in specs(type(item)):

@@ -73,7 +73,7 @@ class GroupReader(Reader):
             member_epoch=self._epoch,
             rebalance_timeout_ms=REBALANCE_TIMEOUT_MS if self._epoch == JOINING else -1,
             subscribed_topic_names=topics,
-            topic_partitions=self._owned() if self._epoch == JOINING or self._has_changed else None,
+            topic_partitions=self._owned_partitions() if self._epoch == JOINING or self._has_changed else None,
         )
         self._has_changed = False
         response = self._client.retry(lambda: self._answer(request))
@@ -89,7 +89,7 @@ class GroupReader(Reader):
         check(response.error_code, f"group {self._group}", response.error_message)
         return response
 
-    def _owned(self) -> list[TopicPartitions]:
+    def _owned_partitions(self) -> list[TopicPartitions]:
         ids = {name: topic_id for topic_id, name in self._names.items()}
         return [TopicPartitions(topic_id=ids[name], partitions=sorted(indexes)) for name, indexes in of_topics(self.positions).items()]
 

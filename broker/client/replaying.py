@@ -23,7 +23,7 @@ from ...protocol.schema import Api, Message, ProtocolError
 from ..wire.exchange import Entry, Exchange, Frame, decoded_response, error_names
 from ..wire.replaying.comparison import differences
 from ..wire.replaying.ids import Ids
-from ..wire.replaying.session import Kind, Step, obstacle, request_frame, steps_of
+from ..wire.replaying.session import Kind, ReplayStep, obstacle, request_frame, steps_of
 
 if TYPE_CHECKING:
     from ...protocol.client.settings import ClientSecurity
@@ -79,7 +79,6 @@ class Replay:
         self.outcome = Outcome()
 
     def __enter__(self) -> Replay:
-        self._control = self._open(self._bootstrap)
         response = self._ask(METADATA, MetadataRequest(topics=[]))
         self._nodes = {broker.node_id: (broker.host, broker.port) for broker in response.brokers}
         return self
@@ -92,12 +91,11 @@ class Replay:
         """Plays a session. Yields each exchange that differs, with its differences."""
         for step in steps_of(entries):
             found = self._take(step)
-            if found:
-                assert step.exchange is not None
+            if found and step.exchange is not None:
                 self.outcome.different.append((step.exchange, found))
                 yield step.exchange, found
 
-    def _take(self, step: Step) -> list[str]:
+    def _take(self, step: ReplayStep) -> list[str]:
         """Carries out a step and returns the differences that it shows."""
         if step.exchange is None:
             for line in [line for (connection, _), line in self._connections.items() if connection == step.connection]:
@@ -123,14 +121,14 @@ class Replay:
         if line is None:
             return []
         try:
-            frame = self._settled(exchange, _response(line, exchange.correlation_id))
+            frame = self._repeat_while_passing(exchange, _response(line, exchange.correlation_id))
         except (OSError, NotKafka) as error:
             return [f"a response was recorded, now there is none: {error}"]
-        found = self._compared(exchange, frame, line.address)
+        found = self._compare(exchange, frame, line.address)
         self.outcome.equal += not found
         return found
 
-    def _settled(self, exchange: Exchange, frame: bytes) -> bytes:
+    def _repeat_while_passing(self, exchange: Exchange, frame: bytes) -> bytes:
         """Returns the response. While it has an error that passes by itself, the request is sent again on another connection."""
         deadline_s = time.monotonic() + RETRY_S
         while self._passing_errors(exchange, frame) and time.monotonic() < deadline_s:
@@ -147,7 +145,7 @@ class Replay:
         response = decoded_response(load_api(exchange.api_key), exchange.version, Frame(frame, len(frame)))
         return set() if response is None else PASSING.intersection(error_names(response)).difference(exchange.errors)
 
-    def _compared(self, exchange: Exchange, frame: bytes, address: Address) -> list[str]:
+    def _compare(self, exchange: Exchange, frame: bytes, address: Address) -> list[str]:
         api, recorded = load_api(exchange.api_key), exchange.response
         if api is None or recorded is None:
             return []
@@ -199,7 +197,8 @@ class Replay:
                 return int(found.node_id)
 
     def _ask(self, api: Api, request: Message) -> Any:
-        assert self._control is not None
+        if self._control is None:
+            self._control = self._open(self._bootstrap)
         self._control.send(b"".join(encode_request(api, api.versions.last, 0, CLIENT_ID, request)))
         return decode_response(api, api.versions.last, memoryview(_response(self._control, 0)))[1]
 

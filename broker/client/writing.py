@@ -12,7 +12,7 @@ from ...protocol.batches.record_builder import build_batch
 from ...protocol.batches.records import Record
 from ...protocol.messages.init_producer_id import INIT_PRODUCER_ID, InitProducerIdRequest
 from ...protocol.messages.produce import PRODUCE, PartitionProduceData, ProduceRequest, TopicProduceData
-from ..kafka_quirks.murmur2 import partition_of
+from ..kafka_quirks.java_hash import partition_of
 from ..seed_data.entries import SeedRecord
 from .cluster_client import ClientError, ClusterClient, TopicPartition, check
 
@@ -32,7 +32,7 @@ class Written(NamedTuple):
     records: int
 
 
-class _Batch(NamedTuple):
+class _QueuedBatch(NamedTuple):
     rows: list[Record]
     data: bytes
 
@@ -84,7 +84,7 @@ class Writer:
             raise ClientError(f"topic {topic} has the partitions 0 to {number - 1}, not {partition}")
         return partition
 
-    def _batches(self, target: TopicPartition, rows: list[Record]) -> Iterator[_Batch]:
+    def _batches(self, target: TopicPartition, rows: list[Record]) -> Iterator[_QueuedBatch]:
         """Yields the batches of a partition, each with the sequence number that follows the one before."""
         while rows:
             size, number = 0, 0
@@ -92,9 +92,9 @@ class Writer:
                 size += len(rows[number].key or b"") + len(rows[number].value or b"") + RECORD_OVERHEAD
                 number += 1
             part, rows = [row._replace(offset=index) for index, row in enumerate(rows[:number])], rows[number:]
-            yield _Batch(part, self._built(target, part))
+            yield _QueuedBatch(part, self._build(target, part))
 
-    def _built(self, target: TopicPartition, rows: list[Record]) -> bytes:
+    def _build(self, target: TopicPartition, rows: list[Record]) -> bytes:
         if self._producer is None:
             self._producer = self._client.retry(self._init)
         sequence = self._sequences.get(target, 0)
@@ -114,7 +114,7 @@ class Writer:
         check(response.error_code, "an idempotent producer")
         return response
 
-    def _write(self, batches: Mapping[TopicPartition, _Batch]) -> None:
+    def _write(self, batches: Mapping[TopicPartition, _QueuedBatch]) -> None:
         """Writes one batch for each partition. A batch that is not acknowledged is sent again, to the leader of then."""
         missing = dict(batches)
 
@@ -133,7 +133,7 @@ class Writer:
 
         self._client.retry(write_missing, find_leaders)
 
-    def _requests(self, batches: Mapping[TopicPartition, _Batch]) -> dict[int, ProduceRequest]:
+    def _requests(self, batches: Mapping[TopicPartition, _QueuedBatch]) -> dict[int, ProduceRequest]:
         requests: dict[int, ProduceRequest] = {}
         for (topic, index), batch in batches.items():
             request = requests.setdefault(

@@ -24,7 +24,7 @@ class Brokers(dict[int, "Broker"]):
     def running(self) -> list[int]:
         """The ids of the nodes that the controller considers alive, in ascending order: those that are registered and not fenced.
 
-        A node that has failed belongs to them until its session expires (`node_control.py`).
+        A node that has failed belongs to them until its session expires (`nodes.py`).
         """
         return sorted(node_id for node_id, broker in self.items() if broker.registered and not broker.fenced)
 

@@ -51,7 +51,7 @@ def supported_by(release: Release | None) -> Mapping[str, tuple[int, int]]:
 
 def check_levels(levels: Mapping[str, int], release: Release | None) -> None:
     """Raises InvalidConfig for a feature or a level that the release does not support."""
-    from difflib import get_close_matches  # imported only if needed, because a start should be fast
+    from difflib import get_close_matches
 
     supported = supported_by(release)
     for name, level in levels.items():

@@ -182,7 +182,7 @@ class LogDirs:
         copied = log.batch_start(low)
         if copied > log.start_offset:
             return log.available(log.start_offset, copied), copied
-        from ...protocol.batches.records import read_header  # imported on first use, because few clusters have several directories
+        from ...protocol.batches.records import read_header
 
         (batch,) = log.read(log.start_offset, 1, log.end_offset, at_least_one=True)
         return len(batch), read_header(batch).last_offset + 1

@@ -169,7 +169,7 @@ def _check_entity(entity: Entity) -> Mapping[str, QuotaKey]:
 
 def _is_address(text: str | None) -> bool:
     """Returns whether the name of an IP entity is valid: an address, the default (None), or localhost, which needs no name server."""
-    from ipaddress import ip_address  # imported on first use, because a start needs no quotas
+    from ipaddress import ip_address
 
     if text is None or text == "localhost":
         return True

@@ -1,8 +1,8 @@
 """The emulated cluster, as state without I/O: the sum of the parts that own its nodes, topics, coordinators, accounts and settings.
 
-* `controller.py` has the nodes that are alive, and the length of the metadata log; `node_control.py` stops, starts, adds and removes nodes.
+* `controller.py` has the nodes that are alive, and the length of the metadata log; `nodes.py` stops, starts, adds and removes nodes.
 * `topics/topics.py` creates, finds and places topics; `replica_control.py` carries out the consequences of changed replicas.
-* `coordinator_log.py` has the records of coordinators, `transaction_log.py` transaction markers, and `producer_ids.py` producer ids.
+* `coordinator_log.py` has the records of coordinators, and `transaction_log.py` producer ids and transaction markers.
 * `topics/retention.py` and `topics/cleaning.py` remove records.
 
 `ClusterState` itself does what concerns several parts: it deletes topics and changes settings. `wake(key)` resumes the requests that wait
@@ -33,17 +33,15 @@ from ..topics.replication import NO_LEADER
 from ..topics.retention import LogRetention
 from ..topics.topics import Topics
 from .broker import Broker
+from .client_metrics import MetricSubscriptions
 from .controller import Brokers, MetadataLog
-from .coordinator_log import CoordinatorLog
-from .coordinator_moves import CoordinatorMoves
+from .coordinator_log import CoordinatorLog, CoordinatorMoves
 from .features import Features, FeatureUpdate
 from .log_levels import LogLevels
-from .metric_subscriptions import MetricSubscriptions
-from .node_control import NodeControl
-from .producer_ids import ProducerIds
+from .nodes import Nodes
 from .quotas import ClientQuotas, Entity
 from .replica_control import ReplicaControl
-from .transaction_log import TransactionLog
+from .transaction_log import ProducerIds, TransactionLog
 
 if TYPE_CHECKING:
     from ...protocol.schema import Api, Versions
@@ -127,7 +125,7 @@ class ClusterState:
     def _new_controls(self) -> None:
         parts = self.timers, self.config, self.topics, self.brokers, self.metadata_log, self.coordinator_moves
         self.replica_control = ReplicaControl(*parts, lambda: self.transactions.write_missing_markers(), self.wake)
-        self.nodes = NodeControl(*parts, self.replica_control, partial(Broker, self))
+        self.nodes = Nodes(*parts, self.replica_control, partial(Broker, self))
 
     @cached_property
     def accounts(self) -> Accounts:
@@ -291,7 +289,7 @@ class ClusterState:
 
 
 def _zookeeper() -> ZooKeeper:
-    from ..releases.zookeeper import ZooKeeper  # imported only if needed, because a start should be fast
+    from ..releases.zookeeper import ZooKeeper
 
     return ZooKeeper()
 

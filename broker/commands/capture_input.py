@@ -8,13 +8,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-from ..wire.reading.capture import Capture
+from ..wire.reading.capture import CaptureReader
 
 PIPE = "-"
 
 
 @contextmanager
-def opened(name: str) -> Iterator[BinaryIO]:
+def open_capture(name: str) -> Iterator[BinaryIO]:
     """Opens a capture file, or the standard input. Raises OSError."""
     if name == PIPE:
         yield sys.stdin.buffer
@@ -23,7 +23,7 @@ def opened(name: str) -> Iterator[BinaryIO]:
             yield stream
 
 
-def report_problems(capture: Capture) -> None:
+def report_problems(capture: CaptureReader) -> None:
     """Prints a line for what could not be read of a capture."""
     if capture.problem is not None:
         print(f"odradek: {capture.problem}", file=sys.stderr)

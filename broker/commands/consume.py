@@ -36,13 +36,13 @@ def run(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
     if options.group is not None and (options.partition or options.start is not None):
         return refuse("--partition and --from have no effect with --group; move the offsets with odradek groups reset-offsets")
     try:
-        printed = _printed(options, environ)
+        printed = _form(options, environ)
     except ValueError as error:
         return refuse(str(error))
     return with_client(options, environ, lambda client: _consume(client, options, printed))
 
 
-def _printed(options: argparse.Namespace, environ: Mapping[str, str]) -> Callable[[TopicPartition, Record], bytes]:
+def _form(options: argparse.Namespace, environ: Mapping[str, str]) -> Callable[[TopicPartition, Record], bytes]:
     from ..process.terminal import has_colours
     from .record_formats import as_json, as_text, for_terminal
 
@@ -88,11 +88,11 @@ def _print(
     """Prints the records of a reader, and calls `on_round` when those of one round of requests have been written."""
     from itertools import islice
 
-    from ..process.terminal import Progress
+    from ..process.terminal import ProgressBar
 
     out, left = sys.stdout.buffer, options.count
     total = reader.remaining if left is None or reader.remaining is None else min(reader.remaining, left)
-    with Progress("records", total, shown=not sys.stdout.isatty()) as progress:
+    with ProgressBar("records", total, shown=not sys.stdout.isatty()) as progress:
         while left != 0 and not reader.is_complete:
             for place, record in islice(reader.poll(), left):
                 out.write(printed(place, record))

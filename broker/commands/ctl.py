@@ -20,7 +20,7 @@ from ..controls.interface.signatures import bind_texts
 from ..process.terminal import has_colours
 from ..settings.properties import read_properties
 from .clock_progress import progress_of
-from .ctl_client import NoAnswer, send
+from .ctl_client import NoControlAnswer, send
 from .options import control_address
 from .tables import as_table
 
@@ -47,7 +47,7 @@ def run(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
         return _fail(MISTAKEN, "the arguments must be UTF-8")
     except (InvalidControl, ArgumentTypeError) as error:
         return _fail(MISTAKEN, str(error))
-    except NoAnswer as error:
+    except NoControlAnswer as error:
         return _fail(FAILED, str(error))
     except BrokenPipeError:
         return FAILED

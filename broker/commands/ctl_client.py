@@ -14,7 +14,7 @@ from ..controls.interface.results import json_of
 CONNECT_TIMEOUT_S = 10.0
 
 
-class NoAnswer(Exception):
+class NoControlAnswer(Exception):
     """The control listener did not answer."""
 
 
@@ -55,6 +55,6 @@ def send(
     except (OSError, HTTPException, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error) or type(error).__name__
         text = f"no control listener answers at {host}:{port}: {reason}; start one with: odradek serve --control {host}:{port}"
-        raise NoAnswer(text) from None
+        raise NoControlAnswer(text) from None
     finally:
         connection.close()

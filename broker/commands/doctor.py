@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from .options import add_control_options, control_address, refuse
 
 if TYPE_CHECKING:
-    from ..wire.doctor.report import Description
+    from ..wire.doctor.finding import Description
 
 FOUND = 1
 EXAMPLES = """\
@@ -37,9 +37,9 @@ def run(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
         findings = _in_file(options.file) if options.file is not None else _in_cluster(options, environ)
     except (ArgumentTypeError, ValueError) as error:
         return refuse(str(error))
-    import json  # imported when it is needed, because all commands share the start
+    import json
 
-    from ..wire.doctor.report import as_text
+    from ..wire.doctor.finding import as_text
 
     sys.stdout.write(json.dumps(findings, indent=2) + "\n" if options.json else as_text(findings))
     return FOUND if findings else 0
@@ -51,12 +51,12 @@ def _in_cluster(options: argparse.Namespace, environ: Mapping[str, str]) -> list
 
     from ..controls import wire  # noqa: F401  (declares the control)
     from ..controls.declaration import CONTROLS
-    from .ctl_client import NoAnswer, send
+    from .ctl_client import NoControlAnswer, send
 
     token = options.control_token or environ.get("ODRADEK_CONTROL_TOKEN")
     try:
         answer = send(*control_address(options.control, environ), token, CONTROLS["doctor",], [], {})
-    except NoAnswer as error:
+    except NoControlAnswer as error:
         raise ValueError(str(error)) from None
     if answer.status >= 400:
         raise ValueError(answer.detail)
@@ -67,15 +67,15 @@ def _in_cluster(options: argparse.Namespace, environ: Mapping[str, str]) -> list
 def _in_file(name: str) -> list[Description]:
     """Returns the findings in a capture. Raises ValueError if it cannot be read."""
     from ..wire.doctor.examination import examine
-    from ..wire.doctor.report import described
-    from ..wire.reading.capture import Capture
+    from ..wire.doctor.finding import describe
+    from ..wire.reading.capture import CaptureReader
     from ..wire.reading.file_format import NotACapture
-    from .capture_input import opened, report_problems
+    from .capture_input import open_capture, report_problems
 
     try:
-        with opened(name) as stream:
-            capture = Capture(stream)
-            findings = [described(finding) for finding in examine(capture.entries())]
+        with open_capture(name) as stream:
+            capture = CaptureReader(stream)
+            findings = [describe(finding) for finding in examine(capture.entries())]
     except NotACapture as error:
         raise ValueError(f"{name} is not a capture: {error}") from None
     except OSError as error:

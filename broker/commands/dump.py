@@ -11,7 +11,7 @@ from .options import add_control_options, refuse
 
 if TYPE_CHECKING:
     from ..controls.declaration import Control
-    from ..process.terminal import Progress
+    from ..process.terminal import ProgressBar
 
 EXAMPLES = """\
 examples:
@@ -39,11 +39,11 @@ class _Cluster:
         """Returns the result of a control that only reads, as plain values. Raises Failed."""
         from json import loads
 
-        from .ctl_client import NoAnswer, send
+        from .ctl_client import NoControlAnswer, send
 
         try:
             answer = send(*self._access, _control(words), [(name, str(value)) for name, value in arguments.items()], {})
-        except NoAnswer as error:
+        except NoControlAnswer as error:
             raise Failed(str(error)) from None
         if answer.status >= 400:
             raise Failed(answer.detail)
@@ -59,7 +59,7 @@ def _control(words: str) -> Control:
 
 def run(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
     """Writes the dump. Returns 0, 1 if the cluster cannot be read, and 2 for a mistake in the call."""
-    from ..process.terminal import Progress
+    from ..process.terminal import ProgressBar
     from .options import control_address
 
     if options.format == "csv" and options.directory is None and len(options.topics) != 1:
@@ -70,8 +70,8 @@ def run(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
         return refuse(str(error))
     cluster = _Cluster(host, port, options.control_token or environ.get("ODRADEK_CONTROL_TOKEN"))
     try:
-        topics = _chosen(cluster, options.topics)
-        with Progress("records", _offsets(topics), shown=options.directory is not None or not sys.stdout.isatty()) as progress:
+        topics = _choose(cluster, options.topics)
+        with ProgressBar("records", _offsets(topics), shown=options.directory is not None or not sys.stdout.isatty()) as progress:
             for topic in topics:
                 _write(topic, _records(cluster, topic, progress), options)
     except Failed as error:
@@ -84,7 +84,7 @@ def run(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
     return 0
 
 
-def _chosen(cluster: _Cluster, names: list[str]) -> list[dict[str, Any]]:
+def _choose(cluster: _Cluster, names: list[str]) -> list[dict[str, Any]]:
     """Returns the topics with these names, or all that are not internal. Raises Failed for a name that is unknown."""
     topics = {topic["name"]: topic for topic in cluster.read("topic list") if not topic["internal"] or topic["name"] in names}
     if unknown := [name for name in names if name not in topics]:
@@ -142,7 +142,7 @@ def _unambiguous(cell: Any) -> Any:
     return cell
 
 
-def _records(cluster: _Cluster, topic: dict[str, Any], progress: Progress) -> Iterator[dict[str, Any]]:
+def _records(cluster: _Cluster, topic: dict[str, Any], progress: ProgressBar) -> Iterator[dict[str, Any]]:
     """Yields the records of a topic as seed data has them, in the order of partitions and offsets. They are read in pages."""
     for partition in topic["partitions"]:
         offset, index = partition["start_offset"], partition["partition"]

@@ -27,20 +27,20 @@ def run(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
     """Prints the entries. Returns 2 if the file cannot be read or is no capture, and 0 otherwise, even if the capture is truncated."""
     from ..control_errors import InvalidControl
     from ..process.terminal import has_colours
-    from ..wire.filters import parsed
-    from ..wire.printing import printed_by
-    from ..wire.reading.capture import Capture
+    from ..wire.filters import parse_filter
+    from ..wire.lines import printing_of
+    from ..wire.reading.capture import CaptureReader
     from ..wire.reading.file_format import NotACapture
-    from .capture_input import opened, report_problems
+    from .capture_input import open_capture, report_problems
     from .trace import draw
 
     if options.format is not None and (options.json or options.verbose):
         return refuse(DIAGRAM_HAS_NO_LINES)
-    printing = printed_by(verbose=options.verbose, as_json=options.json, colours=has_colours(sys.stdout, environ))
+    printing = printing_of(verbose=options.verbose, as_json=options.json, colours=has_colours(sys.stdout, environ))
     try:
-        selects = parsed(options.filter) if options.filter else None
-        with opened(options.file) as stream:
-            capture = Capture(stream)
+        selects = parse_filter(options.filter) if options.filter else None
+        with open_capture(options.file) as stream:
+            capture = CaptureReader(stream)
             selected = (entry for entry in capture.entries() if selects is None or selects(entry))
             if options.format is not None:
                 draw(list(selected), options.format)

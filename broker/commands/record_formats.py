@@ -8,7 +8,7 @@ from json import dumps
 
 from ...protocol.batches.records import Record
 from ..client.cluster_client import TopicPartition
-from ..process.terminal import CYAN, DIM, painted
+from ..process.terminal import CYAN, DIM, paint
 from ..seed_data.entries import plain
 
 ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "0": "\0", "\\": "\\"}
@@ -32,7 +32,7 @@ FIELDS: Mapping[str, Field] = {
 COLOURS = {"k": CYAN, "t": DIM, "p": DIM, "o": DIM, "T": DIM, "h": DIM}
 
 
-def parsed(text: str) -> list[str | Field]:
+def parse_format(text: str) -> list[str | Field]:
     r"""Returns the parts of a format: texts, and functions for placeholders such as %k. Raises ValueError.
 
     \n, \t, \r, \0 and \\ are characters, and %% is a percent sign.
@@ -60,7 +60,7 @@ def _parts(text: str) -> list[str | tuple[str]]:
 
 def as_text(text: str) -> Callable[[TopicPartition, Record], bytes]:
     """Returns the function that writes a record as a format says, with keys and values as they are. Raises ValueError."""
-    parts = [part.encode() if isinstance(part, str) else part for part in parsed(text)]
+    parts = [part.encode() if isinstance(part, str) else part for part in parse_format(text)]
     return lambda place, record: b"".join(part if isinstance(part, bytes) else part(place, record) for part in parts)
 
 
@@ -68,14 +68,14 @@ def for_terminal(text: str, *, colours: bool) -> Callable[[TopicPartition, Recor
     """Returns the function that writes a record for a person: control characters of records are escaped. Raises ValueError."""
     parts = _parts(text)
 
-    def shown(part: str | tuple[str], place: TopicPartition, record: Record) -> str:
+    def show(part: str | tuple[str], place: TopicPartition, record: Record) -> str:
         if isinstance(part, str):
             return part
         found = FIELDS[part[0]](place, record).decode(errors="backslashreplace")
         found = "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in found)
-        return painted(COLOURS[part[0]], found) if colours and part[0] in COLOURS else found
+        return paint(COLOURS[part[0]], found) if colours and part[0] in COLOURS else found
 
-    return lambda place, record: "".join(shown(part, place, record) for part in parts).encode()
+    return lambda place, record: "".join(show(part, place, record) for part in parts).encode()
 
 
 def as_json(place: TopicPartition, record: Record) -> bytes:

@@ -28,19 +28,19 @@ def add_options(replay: argparse.ArgumentParser) -> None:
     add_command_config(replay)
 
 
-def run(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
+def run(options: argparse.Namespace, _: Mapping[str, str]) -> int:
     """Plays the session. Returns 0 if all responses were equal, 1 if one differed, and 2 if the session could not be played."""
     from ...protocol.client.line import LoginFailed
     from ..client.replaying import Replay
     from ..settings.properties import InvalidConfig
-    from ..wire.reading.capture import Capture
+    from ..wire.reading.capture import CaptureReader
     from ..wire.reading.file_format import NotACapture
-    from .capture_input import opened, report_problems
+    from .capture_input import open_capture, report_problems
 
     try:
         security = client_security(options)
-        with opened(options.file) as stream:
-            capture = Capture(stream)
+        with open_capture(options.file) as stream:
+            capture = CaptureReader(stream)
             entries = list(capture.entries())
         report_problems(capture)
         with Replay(options.bootstrap_server, security) as replay:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ..wire.capture_options import CaptureOptions
     from .ready_file import ReadyFile
 
-PIPE = "-"  # as in wire/capture_options.py, which is imported only if there is a capture
+PIPE = "-"  # as in wire/capture_options.py
 LOG_LEVELS = ("DEBUG", "INFO", "WARN", "ERROR")
 DEFAULT_CLUSTER_ID = "5L6g3nShT-eMCtK--X86sw"  # the default of the apache/kafka image
 EXAMPLES = """\
@@ -104,7 +104,7 @@ def _run(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
 def _ready_file(options: argparse.Namespace) -> ReadyFile | None:
     if options.ready_file is None:
         return None
-    from .ready_file import ReadyFile  # imported only if needed, because a start should be fast
+    from .ready_file import ReadyFile
 
     return ReadyFile(options.ready_file)
 
@@ -123,7 +123,7 @@ def seed_files(options: argparse.Namespace) -> list[Path]:
     """Returns the files of seed data. Raises InvalidConfig if --data names none."""
     if not options.data:
         return []
-    from ..seed_data.reading import files_of  # imported only if needed, because a start should be fast
+    from ..seed_data.reading import files_of
 
     return files_of(options.data)
 
@@ -154,7 +154,7 @@ def cluster_config(options: argparse.Namespace, environ: Mapping[str, str]) -> C
 
     from ..security.startup import Security, parse_user
     from ..settings.cluster_config import cluster_of
-    from ..settings.environment import settings_of
+    from ..settings.properties import settings_of
     from ..settings.spelling import check_scope
 
     if not options.ignore_unknown_settings:
@@ -163,7 +163,7 @@ def cluster_config(options: argparse.Namespace, environ: Mapping[str, str]) -> C
     overrides = settings | dict(options.set)
     if options.listener:
         overrides["listeners"] = ",".join(options.listener)
-    files = [_read(name) for name in options.config] or [{}]
+    files = [_read_config(name) for name in options.config] or [{}]
     security = Security(options.tls == "auto", dict(map(parse_user, options.user)), options.acl)
     brokers = [security.settings(_with_listeners(given := properties | overrides, options), given) for properties in files]
     nodes = options.nodes or (1 if len(files) == 1 and not options.listener and _has_listeners(settings) else None)
@@ -204,12 +204,12 @@ def _is_traced(options: argparse.Namespace) -> bool:
 
 def _tracer(options: argparse.Namespace) -> Tracer:
     from ..process.tracing import Tracer
-    from ..wire.filters import parsed
+    from ..wire.filters import parse_filter
 
-    return Tracer(parsed(options.filter or ""), verbose=options.verbose, as_json=options.json)
+    return Tracer(parse_filter(options.filter or ""), verbose=options.verbose, as_json=options.json)
 
 
-def _read(name: str) -> dict[str, str]:
+def _read_config(name: str) -> dict[str, str]:
     from ..settings.properties import InvalidConfig, read_properties
 
     try:

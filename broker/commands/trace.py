@@ -24,7 +24,7 @@ FAILED = 1
 
 def run(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
     """Prints entries until Ctrl-C or the end of the cluster. Returns 1 if no control listener answers, 2 for a mistake in the call."""
-    from .trace_client import NoStream, Refused
+    from .trace_client import NoStream, TraceRefused
 
     if options.format is not None and (options.json or options.verbose):
         return refuse(DIAGRAM_HAS_NO_LINES)
@@ -32,8 +32,8 @@ def run(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
         if options.format is None:
             _print(options, environ)
         else:
-            draw(_collected(followed(options, environ)), options.format)
-    except Refused as error:
+            draw(_collect(follow_record(options, environ)), options.format)
+    except TraceRefused as error:
         return refuse(str(error))
     except NoStream as error:
         print(f"odradek trace: {error}", file=sys.stderr)
@@ -43,16 +43,16 @@ def run(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
 
 def _print(options: argparse.Namespace, environ: Mapping[str, str]) -> None:
     from ..process.terminal import has_colours
-    from ..wire.printing import printed_by
+    from ..wire.lines import printing_of
     from .trace_client import Missed
 
-    printing = printed_by(verbose=options.verbose, as_json=options.json, colours=has_colours(sys.stdout, environ))
-    for entry in followed(options, environ):
+    printing = printing_of(verbose=options.verbose, as_json=options.json, colours=has_colours(sys.stdout, environ))
+    for entry in follow_record(options, environ):
         text = printing.missed(entry.entries) if isinstance(entry, Missed) else printing.of(entry)
         print(text, flush=True)
 
 
-def _collected(entries: Iterator[Entry | Missed]) -> list[Entry]:
+def _collect(entries: Iterator[Entry | Missed]) -> list[Entry]:
     """Returns the entries until Ctrl-C or the end of the cluster."""
     from ..plurals import counted
     from .trace_client import Missed
@@ -77,18 +77,18 @@ def draw(entries: Sequence[Entry], format_name: str) -> None:
     print(FORMATS[format_name](entries), end="", flush=True)
 
 
-def followed(options: argparse.Namespace, environ: Mapping[str, str]) -> Iterator[Entry | Missed]:
+def follow_record(options: argparse.Namespace, environ: Mapping[str, str]) -> Iterator[Entry | Missed]:
     """Yields the entries that the options select, as they become complete.
 
     Raises Refused for a mistake in the call, and NoStream if no control listener answers.
     """
-    from .trace_client import Refused, follow
+    from .trace_client import TraceRefused, follow
 
     token = options.control_token or environ.get("ODRADEK_CONTROL_TOKEN")
     try:
         host, port = control_address(options.control, environ)
     except argparse.ArgumentTypeError as error:
-        raise Refused(str(error)) from None
+        raise TraceRefused(str(error)) from None
     return follow(host, port, token, filter_text=options.filter or "", since=options.since)
 
 

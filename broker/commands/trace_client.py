@@ -33,7 +33,7 @@ class NoStream(Exception):
     """The control listener did not answer, or its answer is no stream of entries."""
 
 
-class Refused(Exception):
+class TraceRefused(Exception):
     """The call is wrong."""
 
 
@@ -50,7 +50,7 @@ def follow(host: str, port: int, token: str | None, *, filter_text: str, since: 
         response = connection.getresponse()
         if response.status != HTTPStatus.OK:
             detail = Answer(response.status, response.read().decode(errors="replace")).detail
-            raise Refused(detail) if response.status == HTTPStatus.BAD_REQUEST else NoStream(detail)
+            raise TraceRefused(detail) if response.status == HTTPStatus.BAD_REQUEST else NoStream(detail)
         with closing(interruptible(iter(lambda: response.readline(MAX_LINE_BYTES), b""), lambda: _end(sock))) as lines:
             yield from entries_of(lines)
     except (OSError, HTTPException) as error:
@@ -74,7 +74,7 @@ def interruptible(lines: Iterable[bytes], end: Callable[[], None]) -> Generator[
             for line in lines:
                 found.put(line)
             found.put(b"")
-        except Exception as error:
+        except Exception as error:  # the main thread raises it
             found.put(error)
 
     threading.Thread(target=read, name="odradek-trace", daemon=True).start()

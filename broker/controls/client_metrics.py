@@ -75,7 +75,7 @@ def _push_info(node_id: int, push: Push) -> ClientMetricsPush:
 
 
 def _metrics(push: Push) -> tuple[list[ClientMetric], str | None]:
-    from ...protocol.otlp import InvalidMetrics, read_pushed  # imported on first use, because a start does not need it
+    from ...protocol.otlp import InvalidMetrics, read_pushed
 
     try:
         found = read_pushed(push.compression_type, push.metrics)

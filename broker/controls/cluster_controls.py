@@ -1,6 +1,6 @@
 """All controls of a cluster, as asynchronous methods and as blocking ones.
 
-A new family of controls is a class in a module of its own. It becomes a base of `ClusterControls`, and `BlockingControls` gets one line for
+A new class of controls has a module of its own. It becomes a base of `ClusterControls`, and `BlockingControls` gets one line for
 each of its methods.
 """
 

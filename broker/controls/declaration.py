@@ -96,7 +96,7 @@ def checking(method: F) -> F:
 
 
 def _arguments(method: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> inspect.BoundArguments:
-    from .interface.python_values import arguments_of  # imported on first use, because a start calls no control
+    from .interface.python_values import arguments_of
 
     return arguments_of(method, args, kwargs)
 

@@ -102,7 +102,7 @@ class AsyncFaultHandle(AnyFaultHandle):
     async def remove(self) -> None:
         """Removes the fault and serves the requests that it holds. Does nothing if it has been removed."""
         server = self._server()
-        with server.control("removing a fault"):
+        with server.control_turn("removing a fault"):
             server.core.faults.remove(self._fault)
 
 

@@ -71,7 +71,7 @@ class FaultPresetControls(FaultControls, NodeControls):
             raise unknown("topic", "topic", topic, topics)
         from ..faults.presets import leader_election
 
-        with self._server.control(f"electing leaders of {topic}"):
+        with self._server.control_turn(f"electing leaders of {topic}"):
             return self._handle_of(leader_election(self._server.core.faults, topics[topic], takes_ms))
 
     @control("fault preset coordinator-moves")
@@ -83,7 +83,7 @@ class FaultPresetControls(FaultControls, NodeControls):
         """
         from ..faults.presets import coordinator_moves
 
-        with self._server.control(f"moving the coordinator of {group}"):
+        with self._server.control_turn(f"moving the coordinator of {group}"):
             return self._handle_of(coordinator_moves(self._server.core.faults, group))
 
     @control("fault preset disk-full")
@@ -143,7 +143,7 @@ class FaultPresetControls(FaultControls, NodeControls):
             known = {each.client.client_id for each in server.listeners.connections()}
             known.update(member.client_id for group in cluster.groups for member in group.members.values())
             raise unknown("client_id", "client", client_id, sorted(known))
-        with server.control(f"crashing the client {client_id}"):
+        with server.control_turn(f"crashing the client {client_id}"):
             for connection in connections:
                 connection.resets = True
                 connection.close(f"the client {client_id} was crashed")
@@ -156,7 +156,7 @@ class FaultPresetControls(FaultControls, NodeControls):
         """Returns after some time of the cluster, or when its state is replaced by `restore` or `reset`."""
         server, core = self._server, self._server.core
         over = asyncio.Event()
-        with server.control(doing):
+        with server.control_turn(doing):
             core.timers.set(over, round(seconds * 1000), over.set)
         while not over.is_set() and self._server.core is core:
             await self._server.driver.next_change()

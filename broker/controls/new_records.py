@@ -9,7 +9,7 @@ from itertools import count
 from typing import Any, TypedDict
 
 from ..control_errors import InvalidControl
-from ..kafka_quirks.murmur2 import partition_of
+from ..kafka_quirks.java_hash import partition_of
 from ..topics.partition import Topic
 
 Bytes = bytes | str | None

@@ -61,7 +61,7 @@ class ReplicaControls(NodeControls, TopicControls):
         chosen = self._partitions_of(topic, partitions)
         cluster = self._server.cluster
         elections = []
-        with self._server.control(f"holding {kind} elections"):
+        with self._server.control_turn(f"holding {kind} elections"):
             for partition in chosen:
                 if _elect(partition, kind, cluster.brokers.running):
                     cluster.replica_control.changed(partition)
@@ -86,7 +86,7 @@ class ReplicaControls(NodeControls, TopicControls):
         self._broker(node)
         cluster = self._server.cluster
         key, name = (transactional_id or "", TRANSACTION_STATE) if group is None else (group, CONSUMER_OFFSETS)
-        with self._server.control(f"creating {name}"):
+        with self._server.control_turn(f"creating {name}"):
             cluster.topics.ensure_internal(name)
         partition = cluster.coordinator_log.partition(key, name)
         if partition is None:
@@ -104,7 +104,7 @@ class ReplicaControls(NodeControls, TopicControls):
         self._check_replicas(replicas)
         if found.leader == NO_LEADER and set(replicas) - set(found.replicas):
             raise InvalidControl("partition", f"{found} has no leader from which replicas could copy; start a node first")
-        with self._server.control(f"changing the replicas of {found}"):
+        with self._server.control_turn(f"changing the replicas of {found}"):
             self._server.cluster.replica_control.replace(found, list(replicas))
 
     @control("reassignment hold")
@@ -113,13 +113,13 @@ class ReplicaControls(NodeControls, TopicControls):
 
         They are listed as in progress and can be cancelled, but added replicas do not copy records.
         """
-        with self._server.control("holding reassignments"):
+        with self._server.control_turn("holding reassignments"):
             self._server.cluster.replica_control.hold_reassignments()
 
     @control("reassignment release")
     async def release_reassignments(self) -> None:
         """Completes the reassignments that were held, and lets new ones complete by themselves again."""
-        with self._server.control("releasing reassignments"):
+        with self._server.control_turn("releasing reassignments"):
             self._server.cluster.replica_control.release_reassignments()
 
     # Followers
@@ -141,7 +141,7 @@ class ReplicaControls(NodeControls, TopicControls):
             raise InvalidControl("node", f"node {node} leads {found} and cannot lag; move its leader first")
         if records < 0:
             raise InvalidControl("records", f"must not be negative, but it is {records}")
-        with self._server.control(f"stopping the follower {node} of {found}"):
+        with self._server.control_turn(f"stopping the follower {node} of {found}"):
             self._server.cluster.replica_control.lag(found, node, records)
 
     @control("replica catch-up")
@@ -149,7 +149,7 @@ class ReplicaControls(NodeControls, TopicControls):
         """Lets a follower that lags catch up. It is in sync at once if its node is running. Does nothing for other replicas."""
         found = self._replica(topic, partition, node)
         if node in found.held:
-            with self._server.control(f"letting the follower {node} of {found} catch up"):
+            with self._server.control_turn(f"letting the follower {node} of {found} catch up"):
                 self._server.cluster.replica_control.end_lag(found, node)
 
     # Checks
@@ -187,7 +187,7 @@ class ReplicaControls(NodeControls, TopicControls):
         return list(found.partitions) if partitions is None else [self._partition(found, index) for index in partitions]
 
     def _move_leader(self, partition: Partition, node: int) -> None:
-        with self._server.control(f"moving the leader of {partition}"):
+        with self._server.control_turn(f"moving the leader of {partition}"):
             self._server.cluster.replica_control.move_leader(partition, node)
 
 

@@ -23,7 +23,7 @@ class StateControls(Controls):
         and the states of nodes and replicas. It shares the memory of the records, and is kept until it is closed.
         """
         server = self._server
-        with server.control("taking a snapshot"):
+        with server.control_turn("taking a snapshot"):
             faults = () if server.core.gate is None else server.core.faults.active
             return server.snapshots.take(server.cluster, faults)
 
@@ -65,11 +65,11 @@ class StateControls(Controls):
         `odradek serve --load` starts a cluster with this state. In Python, `Cluster.load(file)` does. Raises ValueError if the file
         cannot be written.
         """
-        from ..snapshots.cluster import write_cluster  # not imported at start, because few clusters are saved
+        from ..snapshots.cluster import write_cluster
         from ..snapshots.state_file import save
 
         server, path = self._server, Path(file)
-        with server.control("saving the state"):
+        with server.control_turn("saving the state"):
             state = write_cluster(server.cluster)
         try:
             return await server.in_thread(lambda: save(state, path))

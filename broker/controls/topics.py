@@ -66,7 +66,7 @@ class TopicControls(Controls):
             check_topics([spec], len(cluster.brokers), cluster.config.rows)
         except (InvalidConfig, TypeError, ValueError) as error:
             raise InvalidControl.of_call(_parameter_of(str(error)), str(error)) from None
-        with self._server.control(f"creating topic {topic}"):
+        with self._server.control_turn(f"creating topic {topic}"):
             try:
                 created = cluster.topics.create(spec.name, spec.partitions, spec.replication_factor, configs=spec.configs)
             except KafkaError as error:
@@ -77,7 +77,7 @@ class TopicControls(Controls):
     async def delete_topic(self, topic: TopicName) -> None:
         """Deletes a topic with its records and the offsets that groups have committed for it."""
         found = self._topic(topic)
-        with self._server.control(f"deleting topic {topic}"):
+        with self._server.control_turn(f"deleting topic {topic}"):
             self._server.cluster.delete_topic(found)
 
     @control("topic list", reads=True)

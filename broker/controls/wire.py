@@ -60,10 +60,10 @@ class AsyncWire(Part):
         verbose: Annotated[bool, "whether decoded requests and responses are included"] = False,
     ) -> list[dict[str, Any]]:
         """Returns the exchanges and events from a number on, as JSON objects."""
-        from ..wire.filters import parsed
+        from ..wire.filters import parse_filter
         from ..wire.json_form import json_of_entry
 
-        selects = parsed(filter)
+        selects = parse_filter(filter)
         entries = record_of(self._server).entries(since)
         forms = await in_turns(json_of_entry(entry, verbose=verbose) if selects(entry) else None for entry in entries)
         return [form for form in forms if form is not None]
@@ -80,9 +80,9 @@ class AsyncWire(Part):
         Notes say where a request has waited, failed or was hit by a fault. Exchanges that a client repeats are replaced by a note.
         """
         from ..wire.diagrams.formats import FORMATS
-        from ..wire.filters import parsed
+        from ..wire.filters import parse_filter
 
-        draw, selects = FORMATS.get(format), parsed(filter)
+        draw, selects = FORMATS.get(format), parse_filter(filter)
         if draw is None:
             raise unknown("format", "format", format, FORMATS)
         entries = await read_entries(self._server, since)
@@ -100,10 +100,10 @@ class AsyncWire(Part):
         Writes, commits, errors, faults and events of the cluster have lines of their own. Cycles that a client repeats are one line with
         their number, and so is what each client does in the background: heartbeats, connections and empty fetches.
         """
-        from ..wire.filters import parsed
+        from ..wire.filters import parse_filter
         from ..wire.story.text import as_story
 
-        selects = parsed(filter)
+        selects = parse_filter(filter)
         entries = await read_entries(self._server, since)
         return await self._server.in_thread(lambda: as_story([entry for entry in entries if selects(entry)], begin_ms))
 
@@ -157,10 +157,10 @@ class DoctorControls(Controls):
         The record contains the last exchanges only. An empty list means that they show no mistake.
         """
         from ..wire.doctor.examination import examine
-        from ..wire.doctor.report import described
+        from ..wire.doctor.finding import describe
 
         entries = await read_entries(self._server)
-        return await self._server.in_thread(lambda: [FindingInfo(**described(finding)) for finding in examine(entries, since)])
+        return await self._server.in_thread(lambda: [FindingInfo(**describe(finding)) for finding in examine(entries, since)])
 
 
 class Wire(Blocking):

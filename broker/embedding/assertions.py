@@ -47,8 +47,8 @@ def assert_records(topic: Topic | Sequence[TopicRecord], expected: Iterable[Any]
         found = [each for each in topic.records() if each.transaction in (None, "committed")]
     else:
         name, found = "the records", list(topic)
-    wanted = [_expected(each) for each in expected]
-    unmatched = _unmatched(found, wanted, ignore_order=ignore_order)
+    wanted = [_expected_record(each) for each in expected]
+    unmatched = _missing_records(found, wanted, ignore_order=ignore_order)
     if unmatched is None:
         return
     shown = list(unmatched)
@@ -87,7 +87,7 @@ def _offset(committed: int | None) -> str:
     return "nothing committed" if committed is None else f"offset {committed}"
 
 
-def _expected(value: Any) -> ExpectedRecord:
+def _expected_record(value: Any) -> ExpectedRecord:
     if isinstance(value, ExpectedRecord):
         return value
     if isinstance(value, tuple) and len(value) == 2:
@@ -95,7 +95,7 @@ def _expected(value: Any) -> ExpectedRecord:
     return record(value=value)
 
 
-def _unmatched(found: Sequence[TopicRecord], wanted: Sequence[ExpectedRecord], *, ignore_order: bool) -> list[ExpectedRecord] | None:
+def _missing_records(found: Sequence[TopicRecord], wanted: Sequence[ExpectedRecord], *, ignore_order: bool) -> list[ExpectedRecord] | None:
     """Returns the expected records that were not found, None if all records are as expected."""
     if not ignore_order:
         missing = [each for number, each in enumerate(wanted) if number >= len(found) or not _equal(found[number], each)]

@@ -278,7 +278,7 @@ class Cluster(AnyCluster, BlockingControls):
 
         The cluster stays in its thread, so that a coroutine which blocks its own loop does not stop the brokers.
         """
-        from .awaitable import OnOtherLoops  # imported on first use, because few programs need both kinds of methods
+        from .awaitable import OnOtherLoops
 
         return cast(AsyncCluster, OnOtherLoops(self._cluster, self._submit))
 

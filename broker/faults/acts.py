@@ -33,7 +33,7 @@ Hit = tuple["Fault", tuple["Fault", ...]]
 class Act:
     """One act of a fault, which sets `fault`. By itself it changes nothing.
 
-    An act that finds out only from the response whether it applies sets `strikes_later`, and calls `fault.strikes` itself.
+    An act that finds out only from the response whether it applies sets `strikes_later`, and calls `fault.strike` itself.
     """
 
     strikes_later = False

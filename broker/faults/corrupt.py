@@ -40,7 +40,7 @@ class CorruptFetch(Act):
         response = yield from rest(request)
         if isinstance(response, FetchResponse):
             found = list(self._select(response))
-            if found and self.fault.strikes(asked, [element for element, _ in found]) is None:
+            if found and self.fault.strike(asked, [element for element, _ in found]) is None:
                 for _, data in found:
                     data.records = self._damage(bytearray(b"".join(cast("list[memoryview]", data.records))))
         return response

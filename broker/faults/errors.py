@@ -17,7 +17,7 @@ from ...protocol.messages.fetch import FETCH
 from ...protocol.messages.metadata import METADATA
 from ...protocol.messages.offset_fetch import OFFSET_FETCH
 from ...protocol.schema import Message, Spec, specs
-from ..api.failure import IDENTITY, carries_error, failed, failure, is_error_code
+from ..api.failure import IDENTITY, carries_error, failure, is_error_code, with_error
 from ..api.gate import Answering, Asked
 from ..api.registry import CloseConnection
 from .acts import Act, Serve, make_readable
@@ -26,7 +26,8 @@ from .match import Criteria
 
 _ALWAYS_SERVED = (FETCH.key, METADATA.key)
 """The clients need the rest of these responses: the id of the session, and the nodes."""
-_NAME_NOT_ALL = (OFFSET_FETCH.key, DESCRIBE_TOPIC_PARTITIONS.key, DESCRIBE_LOG_DIRS.key)
+_MAY_ASK_FOR_ALL = (OFFSET_FETCH.key, DESCRIBE_TOPIC_PARTITIONS.key, DESCRIBE_LOG_DIRS.key)
+"""The APIs whose requests need not name what the response contains."""
 _OF_THE_RESPONSE = (
     ErrorCode.FETCH_SESSION_ID_NOT_FOUND,
     ErrorCode.INVALID_FETCH_SESSION_EPOCH,
@@ -47,7 +48,7 @@ class Error(Act):
 
     def serve(self, asked: Asked, request: Message, rest: Serve) -> Answering:
         key, criteria = asked.header.api.key, self.fault.criteria
-        if key in _ALWAYS_SERVED or (key in _NAME_NOT_ALL and criteria.selects_elements):
+        if key in _ALWAYS_SERVED or (key in _MAY_ASK_FOR_ALL and criteria.selects_elements):
             response = yield from rest(_at_once(request))
             return None if response is None else self._overlay_response(make_readable(response, asked.header.version), criteria)
         template = failure(asked.header.api, request, self._code, self._message)
@@ -71,7 +72,7 @@ class Error(Act):
 
     def _overlay_response(self, response: Message, criteria: Criteria) -> Message:
         if self._code in _OF_THE_RESPONSE:
-            return failed(response, self._code, self._message)
+            return with_error(response, self._code, self._message)
         return self._overlay(response, self._elements.whole(response), criteria)
 
     def _overlay(self, message: Message, scope: Element, criteria: Criteria) -> Message:
@@ -85,7 +86,7 @@ class Error(Act):
 
     def _overlay_item(self, item: Message, element: Element, criteria: Criteria) -> Message:
         if criteria.selects(element) and any(map(is_error_code, specs(type(item)))):
-            return failed(item, self._code, self._message)
+            return with_error(item, self._code, self._message)
         return self._overlay(item, element, criteria)
 
 

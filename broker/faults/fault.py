@@ -55,10 +55,10 @@ class Fault:
         self._random = random
         self._strikes_later = any(act.strikes_later for act in acts)
 
-    def takes(self, asked: Asked, request: Message, elements: Elements) -> Mismatch | None:
-        """Returns None if the acts apply to a request, and otherwise the reason. Counts the request.
+    def check(self, asked: Asked, request: Message, elements: Elements) -> Mismatch | None:
+        """Counts a request, and returns why the acts do not apply to it, or None if they do.
 
-        A hit is counted here, unless an act does that itself by `strikes`.
+        A hit is counted here, unless an act does that itself by `strike`.
         """
         try:
             reason = self.criteria.mismatch(asked, request, elements)
@@ -66,15 +66,15 @@ class Fault:
             log.exception("the condition of fault %d failed", self.number)
             reason = Mismatch("when", (f"{type(error).__name__}: {error}",))
         if reason is None and not self._strikes_later:
-            return self.strikes(asked, elements.of(request, asked.context.broker))
+            return self.strike(asked, elements.of(request, asked.context.broker))
         if reason is not None:
             self.miss(asked.header.api.name, reason)
         return reason
 
-    def strikes(self, asked: Asked, found: Sequence[Element]) -> Mismatch | None:
-        """Counts a matching request with these elements. Returns None if it is hit, and otherwise what the schedule has against it."""
+    def strike(self, asked: Asked, found: Sequence[Element]) -> Mismatch | None:
+        """Counts a matching request with these elements, and returns why the schedule spares it, or None if it is hit."""
         header, context, client = asked.header, asked.context, asked.channel.client
-        if (reason := self.not_due(header.api.name)) is not None:
+        if (reason := self.check_schedule(header.api.name)) is not None:
             return reason
         topics = tuple(dict.fromkeys(element.topic for element in found if element.topic is not None))
         node_id, version, correlation_id = context.broker.node_id, header.version, header.correlation_id
@@ -87,8 +87,8 @@ class Fault:
         """Returns number and options, as they are shown in lists."""
         return f"fault {self.number}: {self.text}"
 
-    def not_due(self, api: str) -> Mismatch | None:
-        """Counts a matching request or connection. Returns what the schedule has against a hit, or None."""
+    def check_schedule(self, api: str) -> Mismatch | None:
+        """Counts a matching request or connection, and returns why the schedule spares it, or None."""
         options, name = self.criteria.options, ""
         if options.times is not None and self.hits >= options.times:
             name = "times"
@@ -135,8 +135,8 @@ class ConnectionFault(Fault):
         self._reset = reset
         self._silent: set[int] = set()
 
-    def takes(self, asked: Asked, _request: Message, _elements: Elements) -> Mismatch | None:
-        """Returns None if the request came on a connection that is never answered."""
+    def check(self, asked: Asked, _request: Message, _elements: Elements) -> Mismatch | None:
+        """Returns None if the request came on a connection that is never answered, otherwise a mismatch."""
         if asked.channel.client.connection_id not in self._silent:
             return Mismatch(CONNECTION)
         asked.channel.struck(str(self))
@@ -158,7 +158,7 @@ class ConnectionFault(Fault):
         client, now_ms = channel.client, broker.cluster.timers.now_ms
         if (reason := self.criteria.connection_mismatch(broker, client.listener_name, client.client_host)) is not None:
             return self.miss(CONNECTION, reason)
-        if self.not_due(CONNECTION) is None:
+        if self.check_schedule(CONNECTION) is None:
             self.hit(Exchange(now_ms, broker.node_id, client.connection_id, "", CONNECTION, 0, 0, ()))
             if self._mode == "closed":
                 raise CloseConnection(f"fault {self.number} closes new connections", reset=self._reset)

@@ -40,8 +40,8 @@ class Criteria:
 
     def __init__(self, options: FaultOptions, apis: tuple[str, ...] | None = None) -> None:
         self.options = options
-        self.apis = apis if options.api is None else tuple(listed(options.api))
-        self.partitions = None if options.partitions is None else frozenset(listed(options.partitions))
+        self.apis = apis if options.api is None else tuple(items_of(options.api))
+        self.partitions = None if options.partitions is None else frozenset(items_of(options.partitions))
         self.after_ms = _moment_ms(options.after)
         self.until_ms = _moment_ms(options.until)
 
@@ -120,7 +120,7 @@ class Criteria:
         return Mismatch("partitions", tuple(str(index) for index in sorted(index for index in indexes if index is not None)))
 
 
-def listed(value: Any) -> list[Any]:
+def items_of(value: Any) -> list[Any]:
     """Returns the items of an option that is one value or a sequence of values, none for None."""
     if value is None:
         return []

@@ -3,8 +3,9 @@
 A replacement has the form of the response: a mapping of fields to values.
 
 * The value of a structure is a mapping again.
-* A mapping in the place of a list of structures changes each of them; with a topic, partitions or a group in the criteria, each of these.
-* A list in the place of a list of structures decides how many there are: each item changes the real one at its position, or is a new one.
+* For a list of structures, a mapping changes every item; with a topic, partitions or a group in the criteria, only their items.
+* For a list of structures, a list decides how many items there are: each of its items changes the real one at its position or is a new one,
+  and further real items are left out.
 * Error codes may be given by name.
 
 Fields that the version of the request does not have are left out.

@@ -1,7 +1,7 @@
 """The faults of a cluster, in the order in which they were added. It is the gate through which connections pass their requests.
 
-A request goes to the first fault that matches. The faults after it see the request as that fault lets it through: an error for one of two
-topics lets the request for the other topic through, a delay lets everything through, and a dropped request goes no further.
+The first fault that matches hits a request, and passes on what it does not answer itself to the faults after it. An error for one of two
+topics passes on the request for the other topic, a delay passes on all of it, and a dropped request is not passed on.
 
 If every fault missed a request for a reason that lasts, such as its topic, the requests with the same bytes will be missed as well. The
 handler may then store a shortcut for them. A shortcut is used only as long as the faults are the same (`Sparing.state`).
@@ -72,7 +72,7 @@ class Faults:
         self._on_change()
 
     def replace(self, former: Faults, faults: Iterable[Fault]) -> None:
-        """Takes the place of the faults of a cluster whose state was replaced. Only `faults` remain; those that were removed return."""
+        """Replaces the faults of a cluster whose state was replaced by `faults`, of which some may have been removed since."""
         self._numbers = former._numbers
         for fault in former.active:
             former.remove(fault)
@@ -95,7 +95,7 @@ class Faults:
             if isinstance(act, Hang):
                 for waiting in [channel.parked for channel in self._channels() if channel.parked is not None]:
                     asked = Asked(waiting.connection, waiting.header, waiting.request, waiting.context, _no_rule)
-                    if fault.criteria.is_about(waiting.header.api.name) and fault.takes(asked, waiting.request, self.elements) is None:
+                    if fault.criteria.is_about(waiting.header.api.name) and fault.check(asked, waiting.request, self.elements) is None:
                         waiting.generator = act.hold(waiting.generator, waiting.connection, waiting.context)
 
     # The gate
@@ -150,7 +150,7 @@ class Faults:
                 continue
             if not fault.criteria.is_about(api):
                 fault.others += 1
-            elif (reason := fault.takes(asked, request, self.elements)) is None:
+            elif (reason := fault.check(asked, request, self.elements)) is None:
                 return fault, faults[number + 1 :]
             elif reasons is not None:
                 reasons.append((fault, reason))

@@ -112,7 +112,7 @@ def _until_complete(read: FetchRead, session: FetchSession | None) -> Generator[
     deadline_ms = context.now_ms + request.max_wait_ms
     wait = Wait(read.partitions, deadline_ms, [])
     while not read.complete and context.now_ms < deadline_ms and len(read.partitions) == wanted:
-        woken: list[Hashable] = [*read.missed()]
+        woken: list[Hashable] = [*read.missed_partitions()]
         if not woken:
             yield wait
             woken = wait.woken or []
@@ -132,7 +132,7 @@ def _response(read: FetchRead, session: FetchSession | None) -> FetchResponse:
     """
     request, context, topics, session_id = read.request, read.context, read.topics, 0
     if context.cluster.release is not None:
-        from ..fetching.old_formats import convert  # imported on first use, because Kafka 4.3 converts nothing
+        from ..fetching.old_formats import convert
 
         convert(read)
     if session is not None:

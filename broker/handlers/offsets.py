@@ -47,7 +47,7 @@ from ...protocol.schema import ZERO_UUID
 from ..api.context import Context, Found, find_partitions
 from ..api.registry import handles
 from ..groups.offsets import CommittedOffset, CommittedOffsets
-from ..kafka_quirks.java_long import wrapped_long
+from ..kafka_quirks.java_hash import wrap_long
 from ..scheduling.slices import Slices, chunks, in_slices, weight_of
 from ..scheduling.waiting import NEXT_TURN, Background, Wait
 from ..security.acls import Operation, ResourceType
@@ -116,7 +116,7 @@ def _check_commit(request: OffsetCommitRequest, found: list[Found[OffsetCommitRe
 def _commit(request: OffsetCommitRequest, found: list[Found[OffsetCommitRequestPartition]], context: Context) -> list[ErrorCode]:
     """Commits offsets and returns an error for each partition. If a partition occurs twice, its last offset is committed."""
     offsets = context.broker.groups.offsets
-    expires_ms = None if request.retention_time_ms == -1 else wrapped_long(context.now_ms + request.retention_time_ms)
+    expires_ms = None if request.retention_time_ms == -1 else wrap_long(context.now_ms + request.retention_time_ms)
     accepted: dict[tuple[str, int], CommittedOffset] = {}
     errors = []
     for _, topic, each in found:

@@ -1,13 +1,15 @@
-"""Java's string hash codes, and the iteration orders of Java's and Kafka's hash tables.
+"""Hash codes of Java and Kafka, the iteration order of hash tables, and the overflows of 64-bit numbers.
 
-Both are visible to clients: the hash code of a group id or transactional id selects its coordinator, and Kafka returns some lists in the
-order in which it iterates over a hash table.
+Clients can see them: a hash code selects the coordinator of a group id or transactional id and the partition of a key, and Kafka returns
+some lists in the order in which it iterates over a hash table. Its assignor of share groups iterates over hash tables too, so that their
+order decides which member gets which partition.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from struct import unpack
+from typing import Generic, TypeVar
 
 
 def java_hash(text: str) -> int:
@@ -79,3 +81,101 @@ def _table_size(count: int, size: int = 16) -> int:
 def spread(value: int) -> int:
     """Returns the hash code with its high bits mixed into the low ones, which select the bucket (`HashMap.hash`)."""
     return value ^ (value & 0xFFFFFFFF) >> 16
+
+
+K = TypeVar("K")
+DEFAULT_CAPACITY = 16
+
+
+class JavaHashTable(Generic[K]):
+    """Keys in buckets, in the order in which Java iterates over them. `hashed` returns the hash code of a key, a 32-bit integer.
+
+    The number of buckets is a power of two of at least `capacity`. It doubles when more than three quarters as many keys are present, and
+    never shrinks. Java's treatment of buckets with more than eight keys is not reproduced.
+    """
+
+    def __init__(self, hashed: Callable[[K], int], keys: Iterable[K] = (), capacity: int = DEFAULT_CAPACITY) -> None:
+        self._hashed = hashed
+        self._keys: dict[K, tuple[int, int]] = {}
+        """The spread hash code of each key, and a number that orders the keys of a bucket."""
+        self._buckets = 1 << (capacity - 1).bit_length()
+        self._inserted = 0
+        for key in keys:
+            self.add(key)
+
+    def __len__(self) -> int:
+        return len(self._keys)
+
+    def __contains__(self, key: K) -> bool:
+        return key in self._keys
+
+    def __iter__(self) -> Iterator[K]:
+        """Iterates over the keys that are present now."""
+        mask, keys = self._buckets - 1, self._keys
+        return iter(sorted(keys, key=lambda key: (keys[key][0] & mask, keys[key][1])))
+
+    def add(self, key: K) -> None:
+        """Adds a key unless it is present, as `put` does: at the end of its bucket."""
+        if key not in self._keys:
+            self._inserted += 1
+            self._keys[key] = spread(self._hashed(key)), self._inserted
+            self._grow()
+
+    def compute_if_absent(self, key: K) -> None:
+        """Adds a key unless it is present, as `computeIfAbsent` does: at the beginning of its bucket, after the table has grown if due."""
+        self._grow()
+        if key not in self._keys:
+            self._inserted += 1
+            self._keys[key] = spread(self._hashed(key)), -self._inserted
+
+    def _grow(self) -> None:
+        if len(self._keys) * 4 > self._buckets * 3:
+            self._buckets *= 2
+
+    def remove(self, key: K) -> None:
+        """Removes a key that is present."""
+        del self._keys[key]
+
+
+def integer_hash(value: int) -> int:
+    """Returns `Integer.hashCode()`."""
+    return value
+
+
+def topic_id_hash(topic_id: bytes) -> int:
+    """Returns the hash code of Kafka's Uuid."""
+    first, second, third, fourth = unpack(">4I", topic_id)
+    return int(first ^ second ^ third ^ fourth)
+
+
+def topic_partition_hash(slot: tuple[bytes, int]) -> int:
+    """Returns the hash code of Kafka's record TopicIdPartition (a topic id and an index)."""
+    topic_id, index = slot
+    return 31 * topic_id_hash(topic_id) + index & 0xFFFFFFFF
+
+
+_MURMUR_FACTOR = 0x5BD1E995
+_INT_MASK = 0xFFFFFFFF
+
+
+def murmur2(key: bytes) -> int:
+    """Returns the hash as an unsigned 32-bit number."""
+    whole = len(key) & ~3
+    value = 0x9747B28C ^ len(key)
+    for position in range(0, whole, 4):
+        block = int.from_bytes(key[position : position + 4], "little") * _MURMUR_FACTOR & _INT_MASK
+        value = (value * _MURMUR_FACTOR & _INT_MASK) ^ ((block ^ block >> 24) * _MURMUR_FACTOR & _INT_MASK)
+    if whole < len(key):
+        value = (value ^ int.from_bytes(key[whole:], "little")) * _MURMUR_FACTOR & _INT_MASK
+    value = (value ^ value >> 13) * _MURMUR_FACTOR & _INT_MASK
+    return value ^ value >> 15
+
+
+def partition_of(key: bytes, partitions: int) -> int:
+    """Returns the index of the partition for records with this key (BuiltInPartitioner.partitionForKey)."""
+    return (murmur2(key) & 0x7FFFFFFF) % partitions
+
+
+def wrap_long(value: int) -> int:
+    """Returns the value of a Java `long` after an overflow: the lowest 64 bits, as a signed integer."""
+    return (value + (1 << 63)) % (1 << 64) - (1 << 63)

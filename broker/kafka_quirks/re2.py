@@ -1,8 +1,8 @@
-"""Regular expressions with the syntax of RE2/J, for subscriptions to topics (KIP-848) and ListTransactions (KIP-1152).
+r"""Regular expressions with the syntax of RE2/J, for subscriptions to topics (KIP-848) and ListTransactions (KIP-1152).
 
 Python's `re` cannot be used: it accepts expressions that RE2 rejects, such as look-around and backreferences, and it backtracks, so that a
 client could block the broker with one expression. Here an expression is compiled to a nondeterministic automaton (Thompson's construction)
-and simulated in time linear in the length of the name. All of RE2's syntax is supported except `\\C`.
+and simulated in time linear in the length of the name. All of RE2's syntax is supported except `\C`.
 
 The package google-re2 does not replace this module, because it follows RE2 in C++ and not RE2/J: it accepts `\\C` and scripts that RE2/J
 1.8 does not know, limits the size of expressions in another way, and has other messages. It is also compiled.
@@ -15,10 +15,9 @@ copies of the states of `x`; `MAX_STATES` and `MAX_STEPS` limit the size of the 
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Callable, Generator, Sequence
 from typing import NamedTuple
-
-from .unicode_names import CATEGORIES, SCRIPTS, belongs
 
 MAX_REPEAT = 1000
 MAX_STATES = 5_000
@@ -57,7 +56,7 @@ class InvalidRegularExpression(ValueError):
     """The text is not a valid regular expression. The messages resemble those of RE2/J."""
 
 
-class State(NamedTuple):
+class AutomatonState(NamedTuple):
     """A state of the automaton.
 
     With `test` it consumes a character that passes the test. With `at` it is an assertion about a position, such as `^`. With neither it
@@ -77,7 +76,7 @@ class Regex:
     """A compiled expression, which must match a whole name. The constructor raises InvalidRegularExpression."""
 
     def __init__(self, text: str) -> None:
-        self._states: list[State] = [State(None, None, ())]
+        self._states: list[AutomatonState] = [AutomatonState(None, None, ())]
         self._start = _Parser(text, self._states).parse()(0)
 
     def matches(self, name: str) -> bool:
@@ -114,7 +113,7 @@ class Regex:
 class _Parser:
     """Parses one expression and adds its states to `states`."""
 
-    def __init__(self, text: str, states: list[State]) -> None:
+    def __init__(self, text: str, states: list[AutomatonState]) -> None:
         self.text, self.position, self.states = text, 0, states
         self.flags: frozenset[str] = frozenset()
         self.depth = self.steps = 0
@@ -140,12 +139,12 @@ class _Parser:
                 literal, _, rest = self.text[self.position :].partition("\\E")
                 self.position = len(self.text) - len(rest)
                 quoted = [self._char(self._literal(char)) for char in literal]
-                parts += [*quoted[:-1], *map(self._repeated, quoted[-1:])]
+                parts += [*quoted[:-1], *map(self._repetition, quoted[-1:])]
             else:
-                parts.append(self._repeated(self._atom()))
+                parts.append(self._repetition(self._atom()))
         return lambda after: self._chain(parts, after)
 
-    def _repeated(self, part: Build) -> Build:
+    def _repetition(self, part: Build) -> Build:
         bounds = self._bounds()
         if bounds is None:
             return part
@@ -172,7 +171,7 @@ class _Parser:
         if high is None:
             loop = self._add(None, None)
             inner = part(loop)
-            self.states[loop] = State(None, None, (inner, after))
+            self.states[loop] = AutomatonState(None, None, (inner, after))
             after = loop if low == 0 else inner
         else:
             for _ in range(high - low):
@@ -191,7 +190,7 @@ class _Parser:
         if char == "\\":
             return self._escape()
         if char == ".":
-            return self._char((lambda char: True) if "s" in self.flags else (lambda char: char != "\n"))
+            return self._char((lambda _: True) if "s" in self.flags else (lambda char: char != "\n"))
         if char in "^$":
             begins, lines = char == "^", "m" in self.flags
             return self._assertion(lambda name, at: at == (0 if begins else len(name)) or (lines and name[at - begins] == "\n"))
@@ -240,16 +239,16 @@ class _Parser:
         if following in ("A", "z"):
             self.position += 1
             return self._assertion(lambda name, at: at == (0 if following == "A" else len(name)))
-        return self._char(self._escaped())
+        return self._char(self._escape_test())
 
-    def _escaped(self) -> Test:
+    def _escape_test(self) -> Test:
         """Parses the rest of an escape, inside or outside a class."""
         char = self.text[self.position : self.position + 1]
         if not char:
             raise InvalidRegularExpression("trailing backslash at end of expression")
         self.position += 1
         if char.lower() in CLASSES:
-            return _negated(CLASSES[char.lower()], char.isupper())
+            return _negate(CLASSES[char.lower()], char.isupper())
         if char in "pP":
             return self._category(char == "P")
         if char in CONTROLS:
@@ -285,7 +284,7 @@ class _Parser:
             raise InvalidRegularExpression("invalid character class range")
         if known == "Lu" and "i" in self.flags:
             known = "L"  # In RE2/J, \p{Lu} with the flag `i` matches lower case as well, but \p{Ll} does not match upper case.
-        return _negated(lambda char: belongs(char, known), negated)
+        return _negate(lambda char: belongs_to(char, known), negated)
 
     def _set(self) -> Test:
         self.position += 1
@@ -295,7 +294,7 @@ class _Parser:
             if self.position >= len(self.text):
                 raise InvalidRegularExpression("missing closing ]")
             tests.append(self._posix() or self._range())
-        return _negated(lambda char: any(test(char) for test in tests), negated)
+        return _negate(lambda char: any(test(char) for test in tests), negated)
 
     def _posix(self) -> Test | None:
         name, closed, _ = self.text[self.position + 2 :].partition(":]")
@@ -304,7 +303,7 @@ class _Parser:
         if name.removeprefix("^") not in POSIX:
             raise InvalidRegularExpression("invalid character class range")
         self.position += len(name) + 4
-        return _negated(POSIX[name.removeprefix("^")], name.startswith("^"))
+        return _negate(POSIX[name.removeprefix("^")], name.startswith("^"))
 
     def _range(self) -> Test:
         low = self._member()
@@ -325,7 +324,7 @@ class _Parser:
         if char != "\\":
             return char
         start = self.position
-        test = self._escaped()
+        test = self._escape_test()
         matching = [each for each in map(chr, range(128)) if test(each)]
         is_single = len(matching) == 1 or self.text[start : start + 1] in tuple("x01234567")
         return matching[0] if is_single and matching and "i" not in self.flags else test
@@ -346,7 +345,7 @@ class _Parser:
     def _add(self, test: Test | None, at: Callable[[str, int], bool] | None, *following: int) -> int:
         if len(self.states) >= MAX_STATES:
             raise InvalidRegularExpression("expression too large")
-        self.states.append(State(test, at, following))
+        self.states.append(AutomatonState(test, at, following))
         return len(self.states) - 1
 
     def _chain(self, parts: Sequence[Build], after: int) -> int:
@@ -363,9 +362,33 @@ class _Parser:
         return found
 
 
-def _negated(test: Test, negated: bool) -> Test:
+def _negate(test: Test, negated: bool) -> Test:
     return (lambda char: not test(char)) if negated else test
 
 
 def _is_boundary(name: str, at: int) -> bool:
     return (at > 0 and name[at - 1] in WORD) != (at < len(name) and name[at] in WORD)
+
+
+_CATEGORIES = "C Cc Cf Co Cs L Ll Lm Lo Lt Lu M Mc Me Mn N Nd Nl No P Pc Pd Pe Pf Pi Po Ps S Sc Sk Sm So Z Zl Zp Zs"
+_SCRIPTS = """
+    Arabic Armenian Avestan Balinese Bamum Batak Bengali Bopomofo Brahmi Braille Buginese Buhid Canadian_Aboriginal Carian Cham Cherokee
+    Common Coptic Cuneiform Cypriot Cyrillic Deseret Devanagari Egyptian_Hieroglyphs Ethiopic Georgian Glagolitic Gothic Greek Gujarati
+    Gurmukhi Han Hangul Hanunoo Hebrew Hiragana Imperial_Aramaic Inherited Inscriptional_Pahlavi Inscriptional_Parthian Javanese Kaithi
+    Kannada Katakana Kayah_Li Kharoshthi Khmer Lao Latin Lepcha Limbu Linear_B Lisu Lycian Lydian Malayalam Mandaic Meetei_Mayek Mongolian
+    Myanmar New_Tai_Lue Nko Ogham Ol_Chiki Old_Italic Old_Persian Old_South_Arabian Old_Turkic Oriya Osmanya Phags_Pa Phoenician Rejang
+    Runic Samaritan Saurashtra Shavian Sinhala Sundanese Syloti_Nagri Syriac Tagalog Tagbanwa Tai_Le Tai_Tham Tai_Viet Tamil Telugu Thaana
+    Thai Tibetan Tifinagh Ugaritic Unknown Vai Yi
+"""
+CATEGORIES, SCRIPTS = frozenset(_CATEGORIES.split()), frozenset(_SCRIPTS.split())
+"""The Unicode categories and scripts that `\\p{...}` accepts in RE2/J 1.8, which Kafka 4.3 uses.
+
+Names of topics are ASCII, so their characters belong to the scripts Latin and Common only.
+"""
+
+
+def belongs_to(char: str, name: str) -> bool:
+    """Returns whether a character of a topic's name belongs to a category or script. All characters belong to `Any`."""
+    if name in CATEGORIES:
+        return unicodedata.category(char).startswith(name)
+    return name == "Any" or name == ("Latin" if char.isalpha() else "Common")

@@ -8,7 +8,7 @@ served while the transport's buffer is full.
 
 Small responses are joined into one write, because a system call with many parts takes longer than copying them.
 
-While the node is silent (paused or isolated, see `cluster/node_control.py`), the connection is neither read nor written, so that the
+While the node is silent (paused or isolated, see `cluster/nodes.py`), the connection is neither read nor written, so that the
 client's requests stay in the buffers of the sockets. They are served when the silence ends, if the client is still connected.
 """
 
@@ -27,7 +27,7 @@ from ..api.registry import CloseConnection
 from ..cluster.broker import Broker
 
 if TYPE_CHECKING:
-    from .capture import Capture
+    from .capture import CaptureWriter
     from .server import Server
     from .tap import Tap
 
@@ -207,9 +207,9 @@ class ClientProtocol(asyncio.BufferedProtocol):
         self._silent, self.connection.writable = False, not self._full
         self.connection.ask_for_flush()
 
-    def follow(self, capture: Capture | None, *, is_new: bool = False) -> None:
+    def follow(self, capture: CaptureWriter | None, *, is_new: bool = False) -> None:
         """Writes what happens on the connection to a capture, or to none any more."""
-        from .tap import Tap  # imported on first use, because few clusters are captured
+        from .tap import Tap
 
         self._tap = None if capture is None else Tap(capture, self.connection, self._open_transport, is_new=is_new)
 

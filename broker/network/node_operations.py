@@ -32,7 +32,7 @@ class NodeOperations:
         server = self._server
         async with self.changing:
             if self._broker(node_id).running:
-                with server.control(f"stopping node {node_id}"):
+                with server.control_turn(f"stopping node {node_id}"):
                     await server.listeners.close_node(node_id)
                     server.cluster.nodes.stop(node_id, graceful=graceful)
 
@@ -41,7 +41,7 @@ class NodeOperations:
         server = self._server
         async with self.changing:
             if not self._broker(node_id).running:
-                with server.control(f"starting node {node_id}"):
+                with server.control_turn(f"starting node {node_id}"):
                     try:
                         server.listeners.open_node(node_id)
                         server.cluster.nodes.start(node_id)
@@ -51,13 +51,13 @@ class NodeOperations:
 
     def silence(self, node_id: int, kind: Silence) -> None:
         """Pauses or isolates a running node: its connections stay open, but they are neither read nor answered."""
-        with self._server.control(f"silencing node {node_id}"):
+        with self._server.control_turn(f"silencing node {node_id}"):
             self._server.cluster.nodes.silence(node_id, kind)
             self._server.listeners.silence_node(node_id)
 
     def end_silence(self, node_id: int) -> None:
         """Ends the silence of a node, which has learned of all changes before it serves its clients again."""
-        with self._server.control(f"ending the silence of node {node_id}"):
+        with self._server.control_turn(f"ending the silence of node {node_id}"):
             self._server.cluster.nodes.start(node_id)
             self._server.listeners.end_silence(node_id)
 
@@ -65,7 +65,7 @@ class NodeOperations:
         """Adds a node to the cluster, on ports that the kernel chooses. Raises OSError if it cannot listen."""
         server, listeners = self._server, self._server.listeners
         async with self.changing:
-            with server.control(f"adding node {node.node_id}"):
+            with server.control_turn(f"adding node {node.node_id}"):
                 bound = listeners.ports.reserve(node)
                 try:
                     server.cluster.nodes.add(bound)
@@ -81,7 +81,7 @@ class NodeOperations:
         """Moves a node's replicas to other nodes, closes its listeners and connections, and removes it."""
         server, listeners = self._server, self._server.listeners
         async with self.changing:
-            with server.control(f"removing node {node_id}"):
+            with server.control_turn(f"removing node {node_id}"):
                 await listeners.close_node(node_id)
                 server.cluster.nodes.remove(node_id)
                 (removed,) = (node for node in server.config.nodes if node.node_id == node_id)

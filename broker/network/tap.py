@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 from ...protocol.frame import Buffer
 from ..connections.connection import Connection
 from ..wire.captured_connection import CapturedConnection
-from ..wire.tcp_packets import FIN, RST, Address, canonical, packed
-from .capture import Capture
+from ..wire.packets import FIN, RST, Address, canonical, ip_bytes
+from .capture import CaptureWriter
 
 if TYPE_CHECKING:
     import asyncio
@@ -31,13 +31,13 @@ _AFTER_FIN = {*_OPEN_TO_CLIENT, 6, 7, 9, 11}
 class Tap:
     """The tap of a connection and its transport. `is_new` is False for a connection that was open when the capture began."""
 
-    def __init__(self, capture: Capture, connection: Connection, transport: asyncio.Transport, *, is_new: bool) -> None:
+    def __init__(self, capture: CaptureWriter, connection: Connection, transport: asyncio.Transport, *, is_new: bool) -> None:
         self._capture = capture
         self._connection = connection
         self._transport = transport
         node_id, client = connection.broker.node_id, connection.client
         broker = canonical(node_id) if capture.options.canonical else _address(transport.get_extra_info("sockname"))
-        self._captured = CapturedConnection(capture.section, node_id, Address(packed(client.client_host), client.client_port), broker)
+        self._captured = CapturedConnection(capture.section, node_id, Address(ip_bytes(client.client_host), client.client_port), broker)
         self._missed = {True: 0, False: 0}
         self._live = is_new and capture.has_room()
         self._begun = self._live
@@ -97,7 +97,7 @@ class Tap:
 
 def _address(name: Any) -> Address:
     host, port, *_ = name
-    return Address(packed(host), port)
+    return Address(ip_bytes(host), port)
 
 
 def _how_client_ends(error: Exception | None) -> tuple[int, ...]:

@@ -58,13 +58,13 @@ def read_entries(files: Iterable[Path], on_bytes: Callable[[int], object] | None
             raise InvalidConfig(f"{file}: seed data is read from .jsonl and .csv files")
         try:
             with open_to_read(file) as stream, TextIOWrapper(stream, "utf-8", newline="") as lines:
-                counted = lines if on_bytes is None else _counted(lines, stream, on_bytes)
+                counted = lines if on_bytes is None else _report_bytes(lines, stream, on_bytes)
                 yield from entries_of(str(file), file.stem, numbered_objects(file.suffix, counted))
         except OSError as error:
             raise InvalidConfig(f"cannot read {file}: {error.strerror or error}") from None
 
 
-def _counted(lines: Iterable[str], stream: BinaryIO, on_bytes: Callable[[int], object]) -> Iterator[str]:
+def _report_bytes(lines: Iterable[str], stream: BinaryIO, on_bytes: Callable[[int], object]) -> Iterator[str]:
     """Yields lines, and tells how far their stream has been read, which is ahead of the lines."""
     before = 0
     for line in lines:

@@ -113,7 +113,7 @@ def release_named(name: str | None) -> Release | None:
     """Returns the release of Kafka to emulate, None for the present one, which needs no table. Raises InvalidConfig for an unknown name."""
     if name is None:
         return None
-    from ..releases.release import release_of  # imported only if needed, because a start should be fast
+    from ..releases.release import release_of
 
     try:
         return release_of(name)

@@ -77,7 +77,7 @@ def with_listeners_of_old_names(properties: Mapping[str, str]) -> dict[str, str]
 
 def is_loopback(host: str) -> bool:
     """Returns whether only this machine can connect to a listener on `host`."""
-    from ipaddress import ip_address  # imported on first use, because a start should be fast
+    from ipaddress import ip_address
 
     try:
         return ip_address(host).is_loopback

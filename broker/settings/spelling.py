@@ -41,7 +41,7 @@ def check_scope(names: Collection[str]) -> None:
 
 def nearest(name: str, known: Collection[str]) -> str | None:
     """Returns the known name closest to `name`, ignoring case and separators, or None if none is close."""
-    from difflib import get_close_matches  # imported on first use, because most names are known
+    from difflib import get_close_matches
 
     squeezed = {_squeezed(each): each for each in known}
     near = get_close_matches(_squeezed(name), squeezed, n=1, cutoff=SIMILARITY)

@@ -21,12 +21,11 @@ from ..cluster.controller import Brokers, MetadataLog
 from ..cluster.coordinator_log import CoordinatorLog
 from ..cluster.features import Features
 from ..cluster.log_dirs import LogDirs, Move
-from ..cluster.node_control import NodeControl
-from ..cluster.producer_ids import ProducerIds
+from ..cluster.nodes import Nodes
 from ..cluster.quotas import ClientQuotas
-from ..cluster.replica_control import ReplicaControl
-from ..cluster.replication_throttle import ReplicationThrottle
+from ..cluster.replica_control import ReplicaControl, ReplicationThrottle
 from ..cluster.state import ClusterState
+from ..cluster.transaction_log import ProducerIds
 from ..releases.zookeeper import ZooKeeper
 from ..scheduling.turns import Turns
 from ..security.acls import Acl, Operation, PatternType, Permission, ResourceType
@@ -38,9 +37,8 @@ from ..topics.cleaning import LogCleaner
 from ..topics.names import SHARE_GROUP_STATE
 from ..topics.retention import LogRetention
 from ..topics.topics import Topics
-from .coordinators import fill_coordinators, write_coordinators
+from .coordinators import fill_coordinators, set_timers, write_coordinators, write_timers
 from .forms import MOMENT, PLAIN, TUPLE, Form, Plain, Record, Within, coded, mapped, named, optional, ordered
-from .timers import set_timers, write_timers
 from .topics import OVERRIDES, TOPIC, read_topic
 
 State = dict[str, Plain]
@@ -76,7 +74,7 @@ _OF_TOPICS = {"topics_version": "version", "first_leader_epoch": "first_leader_e
 
 # Classes that are written separately, or that have no state.
 AUTHORIZER = Record(Authorizer, {}, apart=("super_users", "_if_no_acl_found", "_acls", "_longest_prefix", "_patterns"))
-NODE_CONTROL = Record(NodeControl, {}, apart=(*_PARTS, "_replica_control", "_new_broker"))
+NODE_CHANGES = Record(Nodes, {}, apart=(*_PARTS, "_replica_control", "_new_broker"))
 COORDINATOR_LOG = Record(CoordinatorLog, {}, apart=("_topics", "_timers", "wake", "_hash"))
 LOG_RETENTION = Record(LogRetention, {}, apart=("_topics", "_wake", "_tell", "_timers", "check"))
 LOG_CLEANER = Record(LogCleaner, {}, apart=("_topics", "_timers", "_background", "_tell", "_running", "check"))

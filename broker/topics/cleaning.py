@@ -29,8 +29,7 @@ from ..scheduling.waiting import NEXT_TURN, Background, Wait
 from ..settings.values import BrokerConfig
 from .names import INTERNAL_TOPICS
 from .partition import Partition, Topic
-from .removed_records import Tell, tell_compacted
-from .retention import segment_bytes
+from .retention import Tell, segment_bytes, tell_compacted
 
 if TYPE_CHECKING:
     from ...protocol.batches.records import Buffer
@@ -154,7 +153,7 @@ def _is_settled(partition: Partition, limits: CompactionLimits) -> bool:
 
 def _rewrite(partition: Partition, dirty: Dirty, now_ms: int, slices: Slices) -> Generator[Wait, None, bool]:
     """Compacts a log up to the end of its dirty part. Returns False, and leaves the log as it is, if `_LogState` has changed."""
-    from ...protocol.batches.records import RecordBatch  # imported on first use, because a start needs no records
+    from ...protocol.batches.records import RecordBatch
     from .compaction import Aborted, Compactor, LastOffsets
 
     state = _LogState.of(partition)

@@ -15,8 +15,8 @@ from ...protocol.messages import LOADED, load_api
 from ...protocol.messages.sasl_handshake import SASL_HANDSHAKE
 from ...protocol.schema import Api
 from .exchange import HEAD_BYTES, Frame, decoded_response, error_names
-from .pairing import CORRELATION_ID_BYTES, HEADER_BYTES, HEADLESS, Pairing, Start
-from .redaction import MAX_VERSION, blanked, holds_secrets, redact_request, redact_response, shown_bytes
+from .pairing import CORRELATION_ID_BYTES, HEADER_BYTES, HEADLESS, Pairing, RequestStart
+from .redaction import MAX_VERSION, blank, holds_secrets, redact_request, redact_response, visible_bytes
 
 HELD_BYTES = 1024 * 1024
 ALL = 1 << 62
@@ -40,17 +40,17 @@ class CapturedStream:
         self._requests = _Requests(pairing)
         self._responses = _Responses(pairing)
 
-    def shown(self, from_client: bool, data: Buffer) -> Piece:
+    def show(self, from_client: bool, data: Buffer) -> Piece:
         """Returns what is shown now that the next bytes of a direction are known. It may be less, or more, than these bytes."""
-        return self._direction(from_client).shown(data)
+        return self._direction(from_client).show(data)
 
     def rest(self, from_client: bool) -> bytes:
         """Returns what is shown of the bytes that are held, because the connection has ended."""
         return self._direction(from_client).rest()
 
-    def left(self, from_client: bool) -> int:
+    def remaining(self, from_client: bool) -> int:
         """Returns how many bytes are still to come of the frame whose first bytes have been shown."""
-        return self._direction(from_client).left
+        return self._direction(from_client).remaining
 
     def _direction(self, from_client: bool) -> _Direction:
         return self._requests if from_client else self._responses
@@ -79,10 +79,10 @@ class _Direction:
         self._shown: list[Buffer] = []
         self._comments: list[str] = []
         self._treatment = UNKNOWN
-        self._left = 0
+        self._remaining = 0
         self._parsing = self._parse()
 
-    def shown(self, data: Buffer) -> Piece:
+    def show(self, data: Buffer) -> Piece:
         self._input = memoryview(data)
         next(self._parsing)
         shown, comments = self._shown, self._comments
@@ -92,12 +92,12 @@ class _Direction:
     def rest(self) -> bytes:
         """Returns the header of an incomplete frame, and asterisks in place of its other bytes."""
         held, self._held = bytes(self._held), bytearray()
-        return blanked(held, LENGTH.size + self._treatment.visible)
+        return blank(held, LENGTH.size + self._treatment.visible)
 
     @property
-    def left(self) -> int:
+    def remaining(self) -> int:
         """How many bytes are still to come of the frame whose first bytes have been shown."""
-        return self._left
+        return self._remaining
 
     def _parse(self) -> Parsing:
         while True:
@@ -112,29 +112,29 @@ class _Direction:
             length, frame = bytes(self._held[: LENGTH.size]), bytes(self._held[LENGTH.size :])
             self._held.clear()
             head = bytearray(frame[:HEAD_BYTES])
-            self._shown += [length, self.redacted(frame) if len(frame) == size else blanked(frame, treatment.visible)]
+            self._shown += [length, self.redact(frame) if len(frame) == size else blank(frame, treatment.visible)]
             yield from self._pass(size - len(frame), head, treatment.visible)
             self.completed(frame, Frame(bytes(head), size))
 
     def _hold(self, size: int) -> Parsing:
         """Waits until `size` bytes are held."""
         while len(self._held) < size:
-            self._held += self._taken(size - len(self._held))
+            self._held += self._take(size - len(self._held))
             if len(self._held) < size:
                 yield
 
     def _pass(self, size: int, head: bytearray, visible: int) -> Parsing:
         """Shows the next `size` bytes when they come, and adds them to the head of their frame."""
-        self._left = size
-        while self._left:
-            taken = self._taken(self._left)
-            self._left -= len(taken)
+        self._remaining = size
+        while self._remaining:
+            taken = self._take(self._remaining)
+            self._remaining -= len(taken)
             head += taken[: HEAD_BYTES - len(head)]
-            self._shown.append(taken if visible == ALL else blanked(taken))
-            if self._left:
+            self._shown.append(taken if visible == ALL else blank(taken))
+            if self._remaining:
                 yield
 
-    def _taken(self, size: int) -> memoryview:
+    def _take(self, size: int) -> memoryview:
         taken, self._input = self._input[:size], self._input[size:]
         return taken
 
@@ -142,7 +142,7 @@ class _Direction:
         """Called with the first bytes of a frame, `header_bytes` unless the frame is shorter."""
         raise NotImplementedError
 
-    def redacted(self, frame: bytes) -> Buffer:
+    def redact(self, frame: bytes) -> Buffer:
         """Returns a complete frame without secrets."""
         raise NotImplementedError
 
@@ -156,26 +156,26 @@ class _Requests(_Direction):
     _start = HEADLESS
 
     def begun(self, head: bytes) -> _Treatment:
-        self._start = start = self.pairing.asked(head, None)
-        self.pairing.given_up()
-        api = _known(start.key)
+        self._start = start = self.pairing.add_request(head, None)
+        self.pairing.drop_oldest()
+        api = _api_of(start.key)
         if api is None or not 0 <= start.version <= MAX_VERSION:
-            return UNKNOWN if start is HEADLESS else _Treatment(False, shown_bytes(head))
+            return UNKNOWN if start is HEADLESS else _Treatment(False, visible_bytes(head))
         return _Treatment(True, HEADER_BYTES) if api is SASL_HANDSHAKE or holds_secrets(api.request) else PLAIN
 
-    def redacted(self, frame: bytes) -> Buffer:
-        return blanked(frame) if self._start is HEADLESS else redact_request(frame)
+    def redact(self, frame: bytes) -> Buffer:
+        return blank(frame) if self._start is HEADLESS else redact_request(frame)
 
-    def completed(self, held: bytes, frame: Frame) -> None:
+    def completed(self, held: bytes, _: Frame) -> None:
         self.pairing.request_completed(held)
 
 
 class _Responses(_Direction):
     header_bytes = CORRELATION_ID_BYTES
-    _asked: Start | None = None
+    _asked: RequestStart | None = None
 
     def begun(self, head: bytes) -> _Treatment:
-        found = self.pairing.answered(head)[1]
+        found = self.pairing.take_request(head)[1]
         self._asked = None if found is None else found[0]
         api = self._api
         if api is None:
@@ -184,14 +184,14 @@ class _Responses(_Direction):
 
     @property
     def _api(self) -> Api | None:
-        return None if self._asked is None else _known(self._asked.key)
+        return None if self._asked is None else _api_of(self._asked.key)
 
-    def redacted(self, frame: bytes) -> Buffer:
+    def redact(self, frame: bytes) -> Buffer:
         if self._asked is HEADLESS:
-            return blanked(frame)
+            return blank(frame)
         return redact_response(self._api, 0 if self._asked is None else self._asked.version, frame)
 
-    def completed(self, held: bytes, frame: Frame) -> None:
+    def completed(self, _: bytes, frame: Frame) -> None:
         if self._asked is None:
             return
         self.pairing.response_completed(self._asked, frame.head)
@@ -200,5 +200,5 @@ class _Responses(_Direction):
             self._comments.append(f"error: {', '.join(names)}")
 
 
-def _known(key: int | None) -> Api | None:
+def _api_of(key: int | None) -> Api | None:
     return None if key is None else LOADED.get(key) or load_api(key)

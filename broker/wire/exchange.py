@@ -1,7 +1,7 @@
 """The entries of the record: a request with its response, and the events between requests.
 
-An exchange keeps the bytes of both frames, of each at most its first HEAD_BYTES, and decodes them when someone asks. No decoded message is
-stored. A frame may come from any client or from a capture file, so that decoding never raises: what cannot be decoded is None.
+An exchange keeps the bytes of both frames, of each at most its first HEAD_BYTES, and decodes them when a property needs them. No decoded
+message is stored. A frame may come from any client or from a capture file, so that decoding never raises: what cannot be decoded is None.
 
 A frame that was longer than its head is decoded for the names and error codes in its head, with zeros in place of the missing bytes:
 behind the head there are then no names and no errors.
@@ -19,7 +19,7 @@ from ...protocol.frame import decode_response, read_request_header
 from ...protocol.messages import load_api
 from ...protocol.schema import Api, Message, ProtocolError, specs
 from ..faults.elements import Element, NamedElements
-from .redaction import redacted
+from .redaction import redact
 
 HEAD_BYTES = 4096
 MAX_DECODED_BYTES = 2 * 1024 * 1024
@@ -53,7 +53,7 @@ class Frame(NamedTuple):
         """Whether all bytes of the frame are known."""
         return len(self.head) == self.size
 
-    def padded(self) -> memoryview:
+    def pad(self) -> memoryview:
         """Returns the frame with zeros in place of the bytes that are not known."""
         if self.is_complete:
             return memoryview(self.head)
@@ -97,7 +97,7 @@ class Exchange:
         """The name of the API, such as "Produce", "Unknown(99)" if it is not known."""
         if self.api_key == NO_KEY:
             return TOKEN_API
-        api = self._declared
+        api = self._api
         return f"Unknown({self.api_key})" if api is None else api.name
 
     @property
@@ -118,27 +118,27 @@ class Exchange:
     @property
     def request(self) -> Message | None:
         """The decoded request without secrets. None if it is not complete in the record, damaged, or of an unknown API or version."""
-        return self._decoded_request() if self.request_frame.is_complete else None
+        return self._decode_request() if self.request_frame.is_complete else None
 
     @property
     def response(self) -> Message | None:
         """The decoded response without secrets. None if there is none, if it is not complete in the record, damaged or unknown."""
-        return self._decoded_response() if self.response_frame is not None and self.response_frame.is_complete else None
+        return self._decode_response() if self.response_frame is not None and self.response_frame.is_complete else None
 
     @property
     def partial_request(self) -> Message | None:
         """The request, with zeros in place of the bytes that are not in the record."""
-        return self._decoded_request()
+        return self._decode_request()
 
     @property
     def partial_response(self) -> Message | None:
         """The response, with zeros in place of the bytes that are not in the record."""
-        return self._decoded_response()
+        return self._decode_response()
 
     @property
     def errors(self) -> tuple[str, ...]:
         """The names of the error codes in the response, without NONE and duplicates, in order."""
-        response = self._decoded_response()
+        response = self._decode_response()
         return () if response is None else error_names(response)
 
     @property
@@ -153,7 +153,7 @@ class Exchange:
 
     def elements(self) -> list[Element]:
         """Returns the topics, partitions, groups and transactional ids that the request names."""
-        request = self._decoded_request()
+        request = self._decode_request()
         return [] if request is None else NamedElements(self.topic_names.get).find(request)
 
     def resolved_names(self) -> dict[bytes, str]:
@@ -165,7 +165,7 @@ class Exchange:
                 found[topic_id] = name
             return name
 
-        request = self._decoded_request()
+        request = self._decode_request()
         if request is not None:
             NamedElements(resolve).find(request)
         return found
@@ -180,22 +180,22 @@ class Exchange:
         return key, version, correlation_id
 
     @property
-    def _declared(self) -> Api | None:
+    def _api(self) -> Api | None:
         return load_api(self.api_key)
 
-    def _decoded_request(self) -> Message | None:
-        api, frame = self._declared, self.request_frame
+    def _decode_request(self) -> Message | None:
+        api, frame = self._api, self.request_frame
         if api is None or self.version not in api.declared or frame.size > MAX_DECODED_BYTES:
             return None
         try:
-            data = frame.padded()
+            data = frame.pad()
             message: Message = api.request.decoders[self.version](data, read_request_header(data).position)[0]
         except ProtocolError:
             return None
-        return redacted(message)
+        return redact(message)
 
-    def _decoded_response(self) -> Message | None:
-        return None if self.response_frame is None else decoded_response(self._declared, self.version, self.response_frame)
+    def _decode_response(self) -> Message | None:
+        return None if self.response_frame is None else decoded_response(self._api, self.version, self.response_frame)
 
 
 def decoded_response(api: Api | None, version: int, frame: Frame) -> Message | None:
@@ -209,10 +209,10 @@ def decoded_response(api: Api | None, version: int, frame: Frame) -> Message | N
     for possible in (version, 0) if api.key == 18 else (version,):
         if possible in api.declared:
             try:
-                message: Message = decode_response(api, possible, frame.padded())[1]
+                message: Message = decode_response(api, possible, frame.pad())[1]
             except ProtocolError:
                 continue
-            return redacted(message)
+            return redact(message)
     return None
 
 

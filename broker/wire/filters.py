@@ -116,29 +116,32 @@ def _names_of(field: str) -> tuple[str, ...]:
     return EVENT_KINDS if field == "event" else ()
 
 
-def parsed(text: str) -> Filter:
-    """Returns a function that tells whether an entry is selected. An empty text selects all. Raises InvalidControl, and marks the word."""
+def parse_filter(text: str) -> Filter:
+    """Returns the function that decides whether an entry is selected. An empty text selects all entries.
+
+    Raises InvalidControl, whose text repeats the filter with a mark below the word that is wrong.
+    """
     if len(text) > MAX_CHARACTERS:
         raise InvalidControl("filter", f"longer than {MAX_CHARACTERS} characters")
-    return _Parser(text).parsed() if text.strip() else lambda entry: True
+    return _FilterParser(text).parse() if text.strip() else lambda _: True
 
 
-class _Parser:
+class _FilterParser:
     """Reads one filter by recursive descent."""
 
     def __init__(self, text: str) -> None:
         self._text = text
-        self._tokens = self._split()
+        self._tokens = self._tokenize()
         self._position = 0
         self._depth = 0
 
-    def parsed(self) -> Filter:
+    def parse(self) -> Filter:
         found = self._alternatives()
         if self._position < len(self._tokens):
             raise self._refuse(self._tokens[self._position], "expected 'and', 'or' or the end")
         return found
 
-    def _split(self) -> list[Token]:
+    def _tokenize(self) -> list[Token]:
         tokens, position = [], 0
         while self._text[position:].strip():
             match = _TOKEN.match(self._text, position)
@@ -159,7 +162,7 @@ class _Parser:
         return self._tokens[self._position] if self._position < len(self._tokens) else None
 
     def _takes(self, kind: str, *texts: str) -> Token | None:
-        """Returns the next token and goes on, if it is one of these."""
+        """Returns the next token and proceeds behind it if it is one of `texts`. Otherwise returns None."""
         token = self._next()
         if token is None or token.kind != kind or (texts and token.text not in texts):
             return None
@@ -190,12 +193,12 @@ class _Parser:
                 negated = self._factor()
                 return lambda entry: not negated(entry)
             if self._takes("symbol", "("):
-                return self._enclosed(token)
+                return self._group(token)
             return self._comparison(token)
         finally:
             self._depth -= 1
 
-    def _enclosed(self, opening: Token) -> Filter:
+    def _group(self, opening: Token) -> Filter:
         found = self._alternatives()
         if not self._takes("symbol", ")"):
             raise self._refuse(opening, "this parenthesis is not closed")

@@ -90,7 +90,7 @@ def json_of_message(message: Message | None, version: int) -> Json | None:
 
 def _json_of_metrics(compression_type: int, data: bytes) -> list[Json]:
     """Returns the metrics that a client pushes (KIP-714), [] if they cannot be read."""
-    from ...protocol.otlp import InvalidMetrics, read_pushed  # imported on first use, because few clients push metrics
+    from ...protocol.otlp import InvalidMetrics, read_pushed
 
     try:
         metrics = read_pushed(compression_type, data)

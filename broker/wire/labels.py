@@ -44,7 +44,7 @@ def contents_label(exchange: Exchange) -> str:
     return "" if describe is None else ", ".join(_some(describe(exchange)))
 
 
-def shortened(text: str, longest: int = MAX_TEXT_LENGTH) -> str:
+def shorten(text: str, longest: int = MAX_TEXT_LENGTH) -> str:
     """Returns text of at most `longest` characters, with escapes in place of characters that are not printable."""
     visible = "".join(character if character.isprintable() else _escape(character) for character in text[: longest + 1])
     return visible if len(visible) <= longest else visible[: longest - 1] + "…"
@@ -82,23 +82,23 @@ def _partitions(topics: Iterable[Any], partitions_of: str, exchange: Exchange) -
             yield f"{name}-{index}", partition
 
 
-def _api_versions(exchange: Exchange, response: Any) -> Iterator[str]:
+def _api_versions(_: Exchange, response: Any) -> Iterator[str]:
     yield f"{len(response.api_keys)} APIs"
 
 
-def _metadata(exchange: Exchange, response: Any) -> Iterator[str]:
+def _metadata(_: Exchange, response: Any) -> Iterator[str]:
     yield f"{len(response.brokers)} node{'s' if len(response.brokers) != 1 else ''}"
     for topic in response.topics:
         for partition in topic.partitions:
             yield f"{topic.name}-{partition.partition_index} at node {partition.leader_id}"
 
 
-def _created(exchange: Exchange, response: Any) -> Iterator[str]:
+def _topics(_: Exchange, response: Any) -> Iterator[str]:
     for topic in response.topics:
         yield f"{topic.name} with {counted(topic.num_partitions, 'partition')}" if topic.num_partitions > 0 else str(topic.name)
 
 
-def _produced(exchange: Exchange, response: Any) -> Iterator[str]:
+def _appends(exchange: Exchange, response: Any) -> Iterator[str]:
     counts = _counts(exchange)
     for name, partition in _partitions(response.responses, "partition_responses", exchange):
         count = counts.get(name, 0)
@@ -112,7 +112,7 @@ def _counts(exchange: Exchange) -> dict[str, int]:
     return {name: _batches(partition.records)[1] for name, partition in _partitions(topics, "partition_data", exchange)}
 
 
-def _fetched(exchange: Exchange) -> Iterator[str]:
+def _reads(exchange: Exchange) -> Iterator[str]:
     response: Any = exchange.partial_response
     if response is None:
         return
@@ -147,48 +147,48 @@ def _offsets(exchange: Exchange, response: Any) -> Iterator[str]:
         yield f"{name} at {partition.offset}"
 
 
-def _coordinators(exchange: Exchange, response: Any) -> Iterator[str]:
+def _coordinators(_: Exchange, response: Any) -> Iterator[str]:
     if not response.coordinators:
         yield f"node {response.node_id}"
     for each in response.coordinators:
         yield f"{each.key} at node {each.node_id}"
 
 
-def _joined(exchange: Exchange, response: Any) -> Iterator[str]:
+def _membership(_: Exchange, response: Any) -> Iterator[str]:
     yield f"generation {response.generation_id}"
     yield f"leader of {len(response.members)}" if response.leader == response.member_id else "follower"
 
 
-def _committed(exchange: Exchange, response: Any) -> Iterator[str]:
+def _commits(exchange: Exchange, response: Any) -> Iterator[str]:
     topics = [*response.topics, *(topic for group in response.groups for topic in group.topics)]
     for name, partition in _partitions(topics, "partitions", exchange):
         yield f"{name} " + ("without a commit" if partition.committed_offset < 0 else f"at {partition.committed_offset}")
 
 
-def _producer_id(exchange: Exchange, response: Any) -> Iterator[str]:
+def _producer_id(_: Exchange, response: Any) -> Iterator[str]:
     yield f"producer {response.producer_id} epoch {response.producer_epoch}"
 
 
 def _of_whole(describe: Callable[[Exchange, Any], Iterator[str]]) -> Callable[[Exchange], Iterator[str]]:
     """Returns a function that describes a response which is complete in the record."""
 
-    def described(exchange: Exchange) -> Iterator[str]:
+    def describe_whole(exchange: Exchange) -> Iterator[str]:
         response = exchange.response
         if response is not None:
             yield from describe(exchange, response)
 
-    return described
+    return describe_whole
 
 
 _CONTENTS: Mapping[str, Callable[[Exchange], Iterator[str]]] = {
     "ApiVersions": _of_whole(_api_versions),
-    "CreateTopics": _of_whole(_created),
-    "Fetch": _fetched,
+    "CreateTopics": _of_whole(_topics),
+    "Fetch": _reads,
     "FindCoordinator": _of_whole(_coordinators),
     "InitProducerId": _of_whole(_producer_id),
-    "JoinGroup": _of_whole(_joined),
+    "JoinGroup": _of_whole(_membership),
     "ListOffsets": _of_whole(_offsets),
     "Metadata": _of_whole(_metadata),
-    "OffsetFetch": _of_whole(_committed),
-    "Produce": _of_whole(_produced),
+    "OffsetFetch": _of_whole(_commits),
+    "Produce": _of_whole(_appends),
 }

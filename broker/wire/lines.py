@@ -10,14 +10,15 @@ because these would act on the terminal.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Protocol
 
 from ..plurals import counted
 from .exchange import Entry, Event, Exchange
 from .filters import duration_ms
-from .json_form import json_of_message
+from .json_form import json_of_entry, json_of_message
 
 MAX_TOPICS = 3
 MAX_CHARACTERS = 60
@@ -41,19 +42,19 @@ class Lines:
 
     def missed(self, count: int) -> str:
         """Returns the line for entries that were dropped before they could be shown."""
-        return self._painted(
+        return self._paint(
             YELLOW, f"... {counted(count, 'entry is', 'entries are')} missing, because the record keeps only the latest ones"
         )
 
     def _of_event(self, event: Event) -> str:
         place = [*([] if event.node is None else [f"node {event.node}"]), *([] if event.connection is None else [f"#{event.connection}"])]
-        return self._painted(DIM, " ".join([_time(event.at.wall_ms), *place, f"{event.kind}: {shown(event.text, 500)}"]))
+        return self._paint(DIM, " ".join([_time(event.at.wall_ms), *place, f"{event.kind}: {shown(event.text, 500)}"]))
 
     def _of_exchange(self, exchange: Exchange) -> str:
         node = "" if exchange.node is None else f"node {exchange.node} "
         client = shown(exchange.client_id or exchange.peer).ljust(CLIENT_COLUMNS)
         start = f"{_time(exchange.received.wall_ms)} {node}#{exchange.connection} {client} "
-        return start + self._painted(CYAN, f"{exchange.api} v{exchange.version}") + f" ({exchange.correlation_id})" + self._rest(exchange)
+        return start + self._paint(CYAN, f"{exchange.api} v{exchange.version}") + f" ({exchange.correlation_id})" + self._rest(exchange)
 
     def _rest(self, exchange: Exchange) -> str:
         names = [*exchange.topics, *exchange.groups]
@@ -65,10 +66,10 @@ class Lines:
         elif not exchange.ended:
             parts.append("not answered yet")
         if exchange.errors:
-            parts.append(self._painted(RED, " ".join(exchange.errors)))
+            parts.append(self._paint(RED, " ".join(exchange.errors)))
         parts += [f"waited for {shown(each)}" for each in exchange.waits]
-        parts += [self._painted(YELLOW, shown(each, 200)) for each in exchange.faults]
-        parts += [self._painted(RED, shown(exchange.ended, 500))] if exchange.ended else []
+        parts += [self._paint(YELLOW, shown(each, 200)) for each in exchange.faults]
+        parts += [self._paint(RED, shown(exchange.ended, 500))] if exchange.ended else []
         return ", ".join(parts)
 
     def _fields(self, exchange: Exchange) -> Iterator[str]:
@@ -76,11 +77,11 @@ class Lines:
         for name, message, frame in frames:
             if message is not None:
                 yield f"  {name}"
-                yield from _nested(json_of_message(message, exchange.version), 2)
+                yield from _nested_fields(json_of_message(message, exchange.version), 2)
             elif frame is not None:
                 yield f"  {name}: not decoded; {len(frame.head)} of {frame.size} bytes are known"
 
-    def _painted(self, colour: int, text: str) -> str:
+    def _paint(self, colour: int, text: str) -> str:
         return f"\x1b[{colour}m{text}\x1b[0m" if self._colours else text
 
 
@@ -103,7 +104,7 @@ def _sizes(exchange: Exchange) -> str:
     return f"{exchange.request_frame.size} B" + ("" if response is None else f" -> {response.size} B")
 
 
-def _nested(value: Any, depth: int) -> Iterator[str]:
+def _nested_fields(value: Any, depth: int) -> Iterator[str]:
     """Yields the fields of an object, those of objects in it below their name."""
     indent = "  " * depth
     for name, each in value.items():
@@ -111,7 +112,7 @@ def _nested(value: Any, depth: int) -> Iterator[str]:
         if items and all(isinstance(item, dict) and not item.keys() & {"base64", "bytes"} for item in items):
             for number, item in enumerate(items):
                 yield f"{indent}{name}[{number}]" if isinstance(each, list) else f"{indent}{name}"
-                yield from _nested(item, depth + 1)
+                yield from _nested_fields(item, depth + 1)
         else:
             yield f"{indent}{name}: {_plain(each)}"
 
@@ -124,3 +125,33 @@ def _plain(value: Any) -> str:
     if isinstance(value, list):
         return f"[{', '.join(map(_plain, value))}]"
     return "null" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
+
+
+class Printing(Protocol):
+    """A form of output."""
+
+    def of(self, entry: Entry) -> str:
+        """Returns the text for an entry, without a line feed at the end."""
+
+    def missed(self, count: int) -> str:
+        """Returns the text for entries that were dropped before they could be shown."""
+
+
+class JsonLines:
+    """One JSON object per line, with the decoded messages if `verbose`."""
+
+    def __init__(self, *, verbose: bool) -> None:
+        self._verbose = verbose
+
+    def of(self, entry: Entry) -> str:
+        """Returns the object for an entry."""
+        return json.dumps(json_of_entry(entry, verbose=self._verbose))
+
+    def missed(self, count: int) -> str:
+        """Returns an object with the number of entries."""
+        return json.dumps({"kind": "missed", "missed": count})
+
+
+def printing_of(*, verbose: bool, as_json: bool, colours: bool) -> Printing:
+    """Returns the form that options select. JSON has no colours."""
+    return JsonLines(verbose=verbose) if as_json else Lines(colours=colours, verbose=verbose)

@@ -32,7 +32,7 @@ _HEADER = Struct(">hhi")
 _HANDSHAKE_V0 = SASL_HANDSHAKE.key.to_bytes(2, "big") + bytes(2)
 
 
-class Start(NamedTuple):
+class RequestStart(NamedTuple):
     """The first fields of a request. The key is None for a frame without a header: a bare token, or a frame that is too short."""
 
     key: int | None
@@ -40,21 +40,21 @@ class Start(NamedTuple):
     correlation_id: int
 
 
-HEADLESS = Start(None, 0, 0)
+HEADLESS = RequestStart(None, 0, 0)
 
 
 class Pairing(Generic[T]):
     """The open requests of a connection, each with an item of the caller."""
 
     def __init__(self) -> None:
-        self._open: deque[tuple[Start, T]] = deque()
+        self._open: deque[tuple[RequestStart, T]] = deque()
         self._ids: Counter[int] = Counter()
         self._mechanism = ""
         self._tokens = 0
 
-    def asked(self, head: Buffer, item: T) -> Start:
+    def add_request(self, head: Buffer, item: T) -> RequestStart:
         """Adds a request that begins with `head`, which has HEADER_BYTES unless the frame is shorter, and returns its first fields."""
-        start = HEADLESS if self._tokens or len(head) < HEADER_BYTES else Start(*_HEADER.unpack_from(head))
+        start = HEADLESS if self._tokens or len(head) < HEADER_BYTES else RequestStart(*_HEADER.unpack_from(head))
         self._tokens -= self._tokens > 0
         self._open.append((start, item))
         self._ids[start.correlation_id] += 1
@@ -65,12 +65,12 @@ class Pairing(Generic[T]):
         if bytes(frame[:4]) == _HANDSHAKE_V0:
             self._mechanism = _mechanism(frame)
 
-    def response_completed(self, start: Start, frame: Buffer) -> None:
+    def response_completed(self, start: RequestStart, frame: Buffer) -> None:
         """Takes all bytes of a response into account: after one to a SaslHandshake of version 0, tokens follow unless it has an error."""
         if start[:2] == (SASL_HANDSHAKE.key, 0) and frame[CORRELATION_ID_BYTES : CORRELATION_ID_BYTES + 2] == NO_ERROR:
             self._tokens = TOKENS.get(self._mechanism, _ENDLESS)
 
-    def answered(self, head: Buffer) -> tuple[list[T], tuple[Start, T] | None]:
+    def take_request(self, head: Buffer) -> tuple[list[T], tuple[RequestStart, T] | None]:
         """Removes the request to which a response belongs that begins with `head`.
 
         Returns the items of the requests before it, which have no response, and the request; None if there is none with this id.
@@ -96,7 +96,7 @@ class Pairing(Generic[T]):
             found.append(self._pop()[1])
         return found
 
-    def given_up(self) -> list[T]:
+    def drop_oldest(self) -> list[T]:
         """Removes the oldest requests if there are more than MAX_OPEN, and returns their items."""
         return [self._pop()[1] for _ in range(len(self._open) - MAX_OPEN)]
 
@@ -104,7 +104,7 @@ class Pairing(Generic[T]):
         """Removes all requests and returns their items, because the connection has ended."""
         return [self._pop()[1] for _ in range(len(self._open))]
 
-    def _pop(self) -> tuple[Start, T]:
+    def _pop(self) -> tuple[RequestStart, T]:
         start, item = self._open.popleft()
         self._ids[start.correlation_id] -= 1
         if not self._ids[start.correlation_id]:

@@ -28,9 +28,9 @@ MAX_VERSION = 31
 """No API has as many versions, and no printable character is as small: a greater version means that the frame is text."""
 
 
-def redacted(message: M) -> M:
+def redact(message: M) -> M:
     """Returns the message with asterisks in place of its secrets; the message itself if its class cannot contain any."""
-    return _redacted(message, ConfigResourceType.TOPIC) if holds_secrets(type(message)) else message
+    return _redact(message, ConfigResourceType.TOPIC) if holds_secrets(type(message)) else message
 
 
 def redact_request(frame: Buffer) -> Buffer:
@@ -39,9 +39,9 @@ def redact_request(frame: Buffer) -> Buffer:
     try:
         header = read_request_header(view)
     except ProtocolError:
-        return blanked(view, shown_bytes(view))
+        return blank(view, visible_bytes(view))
     if header.version > MAX_VERSION or header.version < 0:
-        return blanked(view, _KEY_BYTES)
+        return blank(view, _KEY_BYTES)
     return _redact_frame(view, header.position, header.api.request, header.version)
 
 
@@ -53,15 +53,15 @@ def redact_response(api: Api | None, version: int, frame: Buffer) -> Buffer:
             return _redact_frame(view, read_response_header(api, version, view)[1], api.response, version)
     except ProtocolError:
         pass
-    return blanked(view, _CORRELATION_ID_BYTES)
+    return blank(view, _CORRELATION_ID_BYTES)
 
 
-def blanked(frame: Buffer, start: int = 0) -> bytes:
+def blank(frame: Buffer, start: int = 0) -> bytes:
     """Returns a frame with asterisks from `start` on, such as a SASL token that is not in a SaslAuthenticate request."""
     return bytes(frame[:start]) + b"*" * (len(frame) - start)
 
 
-def shown_bytes(frame: Buffer) -> int:
+def visible_bytes(frame: Buffer) -> int:
     """Returns how many bytes of an unreadable request are shown: key, version and correlation id, or the key only if it may be text."""
     return _HEADER_BYTES if int.from_bytes(frame[2:4], "big") <= MAX_VERSION else _KEY_BYTES
 
@@ -71,11 +71,11 @@ def _redact_frame(frame: memoryview, position: int, message: type[Message], vers
         return frame
     try:
         decoded = message.decoders[version](frame, position)[0]
-        body: bytes = redacted(decoded).encode(version)
+        body: bytes = redact(decoded).encode(version)
     except ProtocolError:
-        return blanked(frame, position)
+        return blank(frame, position)
     if len(body) != len(frame) - position:
-        return blanked(frame, position)
+        return blank(frame, position)
     return bytes(frame[:position]) + body
 
 
@@ -98,7 +98,7 @@ def _is_setting(message: type[Message]) -> bool:
     return {("name", "str"), ("value", "str")} <= {(spec.name, spec.kind) for spec in specs(message)}
 
 
-def _redacted(message: M, resource_type: int) -> M:
+def _redact(message: M, resource_type: int) -> M:
     values: dict[str, Any] = {spec.name: getattr(message, spec.name) for spec in specs(type(message))}
     resource_type = values.get("resource_type", resource_type)
     for spec in specs(type(message)):
@@ -108,7 +108,7 @@ def _redacted(message: M, resource_type: int) -> M:
         if spec.name in SECRET_FIELDS:
             values[spec.name] = b"*" * len(value)
         elif _holds_inside(spec):
-            values[spec.name] = [_redacted(item, resource_type) for item in value] if spec.array else _redacted(value, resource_type)
+            values[spec.name] = [_redact(item, resource_type) for item in value] if spec.array else _redact(value, resource_type)
     if _is_setting(type(message)) and values["value"] is not None and _is_secret_setting(values["name"], resource_type):
         values["value"] = "*" * len(values["value"].encode())
     return type(message)(**values)

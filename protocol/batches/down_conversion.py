@@ -31,7 +31,7 @@ def down_converted(records: Sequence[memoryview], magic: int, first_offset: int)
     size, out = sum(map(len, records)), bytearray()
     for batch in (batch for part in records for batch in batches(part)):
         try:
-            converted = _converted(batch, magic, first_offset)
+            converted = _convert(batch, magic, first_offset)
         except _Zstd:
             if out:
                 break
@@ -70,7 +70,7 @@ class _Zstd(Exception):
     pass
 
 
-def _converted(batch: RecordBatch, magic: int, first_offset: int) -> bytes:
+def _convert(batch: RecordBatch, magic: int, first_offset: int) -> bytes:
     if batch.header.is_control:
         return b""
     if batch.header.compression is Compression.ZSTD:

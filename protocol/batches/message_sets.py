@@ -42,7 +42,7 @@ _LZ4_FLAGS, _LZ4_CONTENT_SIZE = 4, 0x08
 _MASK = 0xFFFFFFFF
 
 
-class Message(NamedTuple):
+class LegacyMessage(NamedTuple):
     """One message. `timestamp` is in ms since 1970, NO_TIMESTAMP in format 0."""
 
     offset: int
@@ -89,7 +89,7 @@ def read_message_set(view: memoryview, max_message_bytes: int = _MASK, *, many_w
     return MessageSet(records, Compression(codec), any(message.has_append_time for message in outer))
 
 
-def outer_messages(view: memoryview, max_message_bytes: int) -> Iterator[Message]:
+def outer_messages(view: memoryview, max_message_bytes: int) -> Iterator[LegacyMessage]:
     """Yields the whole messages of a message set, wrappers included. Raises BatchError."""
     while size := first_batch_size(view):
         if size > max_message_bytes:
@@ -98,9 +98,9 @@ def outer_messages(view: memoryview, max_message_bytes: int) -> Iterator[Message
         view = view[size:]
 
 
-def inner_messages(wrapper: Message) -> list[Message]:
+def inner_messages(wrapper: LegacyMessage) -> list[LegacyMessage]:
     """Returns the messages in a wrapper, with their own offsets. Raises BatchError."""
-    view, found = memoryview(_unwrapped(wrapper)), []
+    view, found = memoryview(_unwrap(wrapper)), []
     while len(view) >= PREFIX_SIZE:
         _, length = _PREFIX.unpack_from(view)
         if length < SMALLEST_LENGTH:
@@ -121,7 +121,7 @@ def inner_messages(wrapper: Message) -> list[Message]:
     return found
 
 
-def _unwrapped(wrapper: Message) -> bytes:
+def _unwrap(wrapper: LegacyMessage) -> bytes:
     if wrapper.codec > Compression.ZSTD:
         raise BatchError(f"there is no compression type {wrapper.codec}")
     if wrapper.codec == Compression.ZSTD:
@@ -139,7 +139,7 @@ def _unwrapped(wrapper: Message) -> bytes:
         raise BatchError(str(error)) from None
 
 
-def _read_message(view: memoryview) -> Message:
+def _read_message(view: memoryview) -> LegacyMessage:
     """Returns the message in all bytes of `view`. Raises CorruptBatch for a wrong CRC, BatchError for fields that do not fit."""
     offset, _ = _PREFIX.unpack_from(view)
     crc, magic, attributes = _HEAD.unpack_from(view, PREFIX_SIZE)
@@ -153,7 +153,7 @@ def _read_message(view: memoryview) -> Message:
         position += _TIMESTAMP.size
     key, position = _read_bytes(view, position)
     value, _ = _read_bytes(view, position)
-    return Message(offset, magic, attributes, timestamp, key, value)
+    return LegacyMessage(offset, magic, attributes, timestamp, key, value)
 
 
 def _read_bytes(view: memoryview, position: int) -> tuple[bytes | None, int]:
@@ -182,7 +182,7 @@ def build_message_set(
         return record.timestamp if append_time_ms is None else append_time_ms
 
     messages = b"".join(
-        build_message(Message(record.offset - base_offset, magic, type_bit, timestamp(record), record.key, record.value))
+        build_message(LegacyMessage(record.offset - base_offset, magic, type_bit, timestamp(record), record.key, record.value))
         for record in records
     )
     if not codec:
@@ -190,10 +190,10 @@ def build_message_set(
     value = compress(codec, messages)
     if codec is Compression.LZ4 and magic == 0:
         value = _with_header_checksum(value, right=False)
-    return build_message(Message(records[-1].offset, magic, codec | type_bit, max(map(timestamp, records)), None, value))
+    return build_message(LegacyMessage(records[-1].offset, magic, codec | type_bit, max(map(timestamp, records)), None, value))
 
 
-def build_message(message: Message) -> bytes:
+def build_message(message: LegacyMessage) -> bytes:
     """Returns a message with its offset, size and CRC."""
     body = bytearray((message.magic, message.attributes))
     if message.magic:
@@ -220,14 +220,14 @@ def _xxh32_of_few(data: bytes) -> int:
     value, position = 0x165667B1 + len(data) & _MASK, 0
     while position + 4 <= len(data):
         value = value + int.from_bytes(data[position : position + 4], "little") * 0xC2B2AE3D & _MASK
-        value = _rotated(value, 17) * 0x27D4EB2F & _MASK
+        value = _rotate(value, 17) * 0x27D4EB2F & _MASK
         position += 4
     for byte in data[position:]:
-        value = _rotated(value + byte * 0x165667B1 & _MASK, 11) * 0x9E3779B1 & _MASK
+        value = _rotate(value + byte * 0x165667B1 & _MASK, 11) * 0x9E3779B1 & _MASK
     value = (value ^ value >> 15) * 0x85EBCA77 & _MASK
     value = (value ^ value >> 13) * 0xC2B2AE3D & _MASK
     return value ^ value >> 16
 
 
-def _rotated(value: int, bits: int) -> int:
+def _rotate(value: int, bits: int) -> int:
     return (value << bits | value >> 32 - bits) & _MASK

@@ -113,7 +113,7 @@ def _pem_certificates(content: bytes) -> str:
 
 def _pkcs12_key_store(content: bytes, location: str, password: str) -> KeyStore:
     """Returns the certificates and the private key of a PKCS12 store. Raises MissingExtra without the package cryptography."""
-    store = _opened_pkcs12(KEY_STORE, content, location, password)
+    store = _open_pkcs12(KEY_STORE, content, location, password)
     from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
     if store.key is None or store.cert is None:
@@ -124,14 +124,14 @@ def _pkcs12_key_store(content: bytes, location: str, password: str) -> KeyStore:
 
 def _pkcs12_certificates(content: bytes, location: str, password: str) -> bytes:
     """Returns the certificates of a PKCS12 store as PEM. Raises MissingExtra without the package cryptography."""
-    store = _opened_pkcs12(TRUST_STORE, content, location, password)
+    store = _open_pkcs12(TRUST_STORE, content, location, password)
     from cryptography.hazmat.primitives.serialization import Encoding
 
     certificates = [*([store.cert] if store.cert else []), *store.additional_certs]
     return b"".join(each.certificate.public_bytes(Encoding.PEM) for each in certificates)
 
 
-def _opened_pkcs12(prefix: str, content: bytes, location: str, password: str) -> PKCS12KeyAndCertificates:
+def _open_pkcs12(prefix: str, content: bytes, location: str, password: str) -> PKCS12KeyAndCertificates:
     """Returns the opened store. Raises MissingExtra without the package cryptography."""
     demand_cryptography(f"the PKCS12 store {location}")
     from cryptography.hazmat.primitives.serialization import pkcs12

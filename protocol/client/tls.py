@@ -18,7 +18,7 @@ def tls_context(settings: TlsSettings) -> ssl.SSLContext:
 
     Raises InvalidStore, and MissingExtra for a PKCS12 store without the package cryptography.
     """
-    trusted, store = _trusted(settings), _key_store(settings)
+    trusted, store = _trusted_certificates(settings), _key_store(settings)
     try:
         context = ssl.create_default_context(cadata=trusted)
     except ssl.SSLError:
@@ -30,7 +30,7 @@ def tls_context(settings: TlsSettings) -> ssl.SSLContext:
     return context
 
 
-def _trusted(settings: TlsSettings) -> str | None:
+def _trusted_certificates(settings: TlsSettings) -> str | None:
     return trusted_certificates(
         settings.truststore_certificates,
         kind=settings.truststore_type,

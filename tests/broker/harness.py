@@ -15,7 +15,7 @@ from dataclasses import replace
 from random import Random
 from typing import Any
 
-from odradek.broker.api.parked import Parked
+from odradek.broker.api.gate import Parked
 from odradek.broker.api.topic_descriptions import Description, TopicDescriber
 from odradek.broker.cluster.state import ClusterState
 from odradek.broker.connections.connection import Connection
@@ -44,7 +44,7 @@ NO_SECURITY = Security()
 def checked(
     known: Callable[[TopicDescriber, Topic, int], Description | None],
 ) -> Callable[[TopicDescriber, Topic, int], Description | None]:
-    """Returns `TopicDescriber.known` with a comparison."""
+    """Returns `TopicDescriber.find` with a comparison."""
 
     def checked_known(describer: TopicDescriber, topic: Topic, operations: int) -> Description | None:
         description = known(describer, topic, operations)
@@ -62,7 +62,7 @@ def checked(
     return checked_known
 
 
-TopicDescriber.known = checked(TopicDescriber.known)  # type: ignore[assignment, method-assign]
+TopicDescriber.find = checked(TopicDescriber.find)  # type: ignore[assignment, method-assign]
 
 
 class World:

@@ -289,7 +289,7 @@ def test_serve_prints_addresses_and_ends_cleanly(signal_number: int) -> None:
     assert "Traceback" not in errors
 
 
-def printed_by(*options: str) -> tuple[str, str]:
+def printing_of(*options: str) -> tuple[str, str]:
     """Returns the second line of a cluster's stdout, and its stderr after a client has sent what is not Kafka's protocol."""
     with running(["--nodes", "1", "--port", "0", "--control", "127.0.0.1:0", *options]) as process:
         host, port = bootstrap_servers(process).split(":")
@@ -304,13 +304,13 @@ def printed_by(*options: str) -> tuple[str, str]:
 
 
 def test_quiet_cluster_prints_its_addresses_only() -> None:
-    second_line, errors = printed_by("--quiet")
+    second_line, errors = printing_of("--quiet")
     assert (second_line.startswith("control="), errors) == (True, "")
 
 
 @pytest.mark.parametrize("options", [["--log-level", "warn"], ["--log-level=INFO"], ["--quiet", "--log-level", "INFO"]])
 def test_log_level_leaves_out_lower_entries(options: list[str]) -> None:
-    _, errors = printed_by(*options)
+    _, errors = printing_of(*options)
     levels = set(re.findall(r"^\[[\d :,-]+\] (\w+)", errors, re.MULTILINE))
     assert levels == (set() if "warn" in options else {"INFO"})
     assert ("Ctrl-C stops the cluster." in errors) == ("--quiet" not in options)

@@ -3,79 +3,30 @@
 from __future__ import annotations
 
 import asyncio
-import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
 from typing import Any
 
 import pytest
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer
-from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
+from confluent_kafka import KafkaException, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 from kafka import KafkaConsumer, KafkaProducer
 
 from odradek import Cluster
-from odradek.broker.controls.wire import FindingInfo
 from tests.clients.client import CLIENTS, Client, sample
+from tests.clients.diagnosis import PATIENCE_S, QUIET, cluster_with, consumer, diagnosis, producer, until
 from tests.clients.silent_firewall import SilentFirewall
 
 pytestmark = [pytest.mark.sockets, pytest.mark.clients]
 every_client = pytest.mark.parametrize("client_name", CLIENTS)
-
-PATIENCE_S = 30.0
-QUIET: dict[str, Any] = {"log_level": 0}
-FAST_GROUPS = {
-    "num.partitions": 2,
-    "default.replication.factor": 2,
-    "group.initial.rebalance.delay.ms": 0,
-    "group.min.session.timeout.ms": 100,
-    "group.consumer.assignment.interval.ms": 0,
-    "group.consumer.heartbeat.interval.ms": 50,
-    "group.consumer.min.heartbeat.interval.ms": 50,
-}
-
-
-def cluster_with(settings: dict[str, Any] | None = None, **options: Any) -> Cluster:
-    return Cluster(nodes=2, topics={"orders": 2}, settings=FAST_GROUPS | (settings or {}), **options)
 
 
 @pytest.fixture
 def cluster() -> Iterator[Cluster]:
     with cluster_with() as running:
         yield running
-
-
-def producer(cluster: Cluster, **settings: Any) -> Producer:
-    names = {name.replace("_", "."): value for name, value in settings.items()}
-    return Producer({"bootstrap.servers": cluster.bootstrap_servers, **QUIET, **names})
-
-
-def consumer(cluster: Cluster, **settings: Any) -> Consumer:
-    names = {name.replace("_", "."): value for name, value in settings.items()}
-    fixed = {"bootstrap.servers": cluster.bootstrap_servers, "group.id": "billing", "auto.offset.reset": "earliest"}
-    return Consumer(fixed | QUIET | names)
-
-
-def until(condition: Callable[[], Any]) -> Any:
-    """Returns the first true result of a condition, which clients in the background bring about. Fails after PATIENCE_S."""
-    end_s, pause = time.monotonic() + PATIENCE_S, threading.Event()
-    while not (result := condition()):
-        assert time.monotonic() < end_s, "the condition did not become true in time"
-        pause.wait(0.02)
-    return result
-
-
-def diagnosis(cluster: Cluster, name: str) -> FindingInfo:
-    """Returns the finding of this name as soon as the record shows it. No other one may be there by then, except those named with it."""
-    try:
-        found: FindingInfo = until(lambda: next((each for each in cluster.doctor() if each.name == name), None))
-    except AssertionError:
-        raise AssertionError(f"no {name!r} in:\n{cluster.wire.diagram()}") from None
-    assert found.exchanges and len(found.lines) == len(found.exchanges)
-    assert found.advice and found.settings
-    return found
 
 
 # Mistakes

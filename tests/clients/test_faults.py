@@ -12,7 +12,7 @@ import pytest
 from odradek.broker import Cluster
 from odradek.broker.controls.fault_handles import FaultHandle
 from tests.clients.client import PATIENCE_S, Client, Producer, Record
-from tests.clients.test_clients import poll
+from tests.clients.exchanged import poll
 
 pytestmark = pytest.mark.clients
 every_client = pytest.mark.parametrize("client_name", ["librdkafka", "kafka-python", "java", "aiokafka"])

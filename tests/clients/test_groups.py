@@ -18,18 +18,9 @@ from confluent_kafka.admin import AdminClient
 
 from odradek.broker import Cluster
 from tests.clients.client import HEARTBEAT_INTERVAL_MS, PATIENCE_S
+from tests.clients.polled_group import PARTITIONS, SETTINGS, produce
 
 pytestmark = pytest.mark.clients
-PARTITIONS = 8
-# Short timeouts, because the tests wait for them.
-SETTINGS = {
-    "group.consumer.heartbeat.interval.ms": HEARTBEAT_INTERVAL_MS,
-    "group.consumer.min.heartbeat.interval.ms": HEARTBEAT_INTERVAL_MS,
-    "group.consumer.min.session.timeout.ms": 2_000,
-    "group.consumer.session.timeout.ms": 2_000,
-    "group.consumer.assignment.interval.ms": 100,
-    "group.min.session.timeout.ms": 2_000,
-}
 CLASSIC = {"session.timeout.ms": 2_000, "heartbeat.interval.ms": HEARTBEAT_INTERVAL_MS}
 PROTOCOLS: dict[str, dict[str, Any]] = {
     "range": CLASSIC | {"partition.assignment.strategy": "range"},
@@ -97,14 +88,6 @@ def group_of(cluster: Cluster, protocol: str) -> Iterator[Group]:
         yield group
     finally:
         group.close()
-
-
-def produce(cluster: Cluster, numbers: range) -> None:
-    producer = confluent_kafka.Producer({"bootstrap.servers": cluster.bootstrap_servers, "linger.ms": 5, "log_level": 0})
-    for number in numbers:
-        producer.produce("t", str(number), partition=number % PARTITIONS)
-        producer.poll(0)
-    assert producer.flush(PATIENCE_S) == 0
 
 
 @pytest.mark.parametrize("protocol", ["range", "consumer"])

@@ -14,7 +14,7 @@ import pytest
 from odradek.broker import Cluster
 from tests import apache_kafka
 from tests.clients.member_processes import HEARTBEAT_INTERVAL_MS, LIBRARIES, SESSION_TIMEOUT_MS, MemberProcess, is_shared, wait_for
-from tests.clients.test_groups import PARTITIONS, SETTINGS, produce
+from tests.clients.polled_group import PARTITIONS, SETTINGS, produce
 
 pytestmark = pytest.mark.clients
 MEMBERS, RECORDS = 10, 20_000

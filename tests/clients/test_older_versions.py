@@ -14,12 +14,12 @@ from itertools import count
 import pytest
 
 from odradek.broker import Cluster
-from odradek.broker.releases.api_ranges import number_of
+from odradek.broker.releases.release import number_of
 from tests.clients.client import Client, Unavailable, sample
+from tests.clients.exchanged import assert_same, poll, produce
 from tests.clients.librdkafka import Librdkafka
 from tests.clients.older_clients import OLDER_CLIENTS
 from tests.clients.stored_batches import codecs
-from tests.clients.test_clients import assert_same, poll, produce
 
 pytestmark = pytest.mark.clients
 RELEASES = ("2.1", "2.4", "2.8", "3.3", "3.9", "4.0", "4.3", "wireshark-4.0")

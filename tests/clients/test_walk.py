@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests import walk
+from documents import walk
 
 pytestmark = [pytest.mark.sockets, pytest.mark.clients]
 

@@ -8,7 +8,8 @@ from string import Formatter
 
 import pytest
 
-from tests.conformance import page, results
+from documents import conformance
+from tests.conformance import results
 from tests.conformance.results import APACHE_KAFKA, BROKERS, ODRADEK, Result
 from tests.conformance.run import ADAPTERS, names_of
 from tests.conformance.suite import NotRun, Suite
@@ -75,8 +76,8 @@ def test_results_are_read_as_they_are_written(monkeypatch: pytest.MonkeyPatch, t
 
 
 def test_page_shows_failed_and_left_out_tests() -> None:
-    pages = page.rendered([sample()], [RESULT, THEIRS], [NotRun("other", "needs Docker")])
-    summary, text = pages[page.PAGE], pages[page.SUITES_PAGE]
+    pages = conformance.rendered([sample()], [RESULT, THEIRS], [NotRun("other", "needs Docker")])
+    summary, text = pages[conformance.PAGE], pages[conformance.SUITES_PAGE]
     row = "| [sample](conformance/suites.md#sample) | 1.0 | 5 | 2 | 2 | 4.3.1: 5 passed, 2 failed | 2026-11-22 |"
     assert row in summary and "Of 7 tests in 1 suite, 5 pass (71.4%)." in summary
     assert "TestA" not in summary and "make conformance" not in summary
@@ -90,9 +91,9 @@ def test_page_shows_failed_and_left_out_tests() -> None:
 
 
 def test_page_lists_a_suite_without_result_as_not_run() -> None:
-    text = page.rendered([sample()], [], [])[page.SUITES_PAGE]
+    text = conformance.rendered([sample()], [], [])[conformance.SUITES_PAGE]
     assert "| sample | declared, but no result has been recorded yet |" in text
 
 
 def test_page_without_kafkas_result_says_so() -> None:
-    assert "| `TestA` | not measured | reads the log |" in page.rendered([sample()], [RESULT], [])[page.SUITES_PAGE]
+    assert "| `TestA` | not measured | reads the log |" in conformance.rendered([sample()], [RESULT], [])[conformance.SUITES_PAGE]

@@ -18,8 +18,7 @@ from hashlib import md5
 from typing import Any
 
 from odradek.protocol.batches.compression import InvalidCompression, decompress
-from odradek.protocol.batches.message_sets import Message as LegacyMessage
-from odradek.protocol.batches.message_sets import inner_messages, outer_messages
+from odradek.protocol.batches.message_sets import LegacyMessage, inner_messages, outer_messages
 from odradek.protocol.batches.records import HEADER, MAGIC_POSITION, BatchError, BatchHeader, InvalidRecords, RecordBatch, batches
 from odradek.protocol.schema import ZERO_UUID, Api, Message, Spec, has_default, specs
 

@@ -9,9 +9,9 @@ from collections.abc import Callable
 import pytest
 
 from odradek import AsyncCluster, Cluster
+from tests.documentation.command_options import options_of_commands
 
 from .listings import PROGRAM, listings, read
-from .test_options import options_of_commands
 
 PAGE = "docs/cluster.md"
 ROW = re.compile(

@@ -14,6 +14,7 @@ from odradek import Cluster
 from odradek.broker.cli import _parser
 from odradek.broker.commands.serve import cluster_config
 from odradek.broker.settings.properties import parse_properties
+from tests.documentation.programs import is_run, program, run_listings
 
 from .listings import PROGRAM, ROOT, SESSION, Listing, indented, listings, pages, read
 from .not_run import NOT_RUN
@@ -51,24 +52,6 @@ def code_of(listing: Listing) -> list[str]:
     if listing.language == "console":
         return [line for command in commands(listing) for line in command.text.partition("<<")[0].splitlines()]
     return [] if listing.language in OUTPUTS else listing.text.splitlines()
-
-
-def is_run(listing: Listing) -> bool:
-    return not listing.is_directive and not any(entry.covers(listing) for entry in NOT_RUN)
-
-
-def run_listings(page: str, *languages: str) -> list[Listing]:
-    return [listing for listing in listings(page) if listing.language in languages and is_run(listing)]
-
-
-def program(page: str) -> str:
-    """Returns the Python listings of a page at their line numbers, so that a traceback names the lines of the page."""
-    lines = [""] * (read(page).count("\n") + 1)
-    for listing in run_listings(page, PROGRAM):
-        if not listing.file:
-            for number, line in enumerate(listing.text.splitlines(), listing.line - 1):
-                lines[number] = line
-    return "\n".join(lines)
 
 
 def session_of(page: str) -> list[Listing]:

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.broker.settings.test_environment import ENVIRONMENTS
+from tests.broker.settings.environments import ENVIRONMENTS
 from tests.image import container
 from tests.image.container import Answers
 from tests.image.dockerfile import ROOT, read_image

@@ -10,7 +10,7 @@ import pytest
 
 from odradek.broker.cli import _parser
 from odradek.broker.commands.serve import cluster_config
-from tests.broker.settings.test_environment import ENVIRONMENTS
+from tests.broker.settings.environments import ENVIRONMENTS
 from tests.image.dockerfile import FILE, ROOT, read_image
 
 

@@ -13,7 +13,7 @@ import yaml
 from odradek.broker.cli import _parser
 from odradek.broker.commands.serve import cluster_config, topic_specs
 from tests.image.dockerfile import ROOT, read_image
-from tests.image.test_lint import fits
+from tests.image.schemas import fits
 
 TEXT = (ROOT / "docs" / "containers.md").read_text(encoding="utf-8")
 COMMANDS = [

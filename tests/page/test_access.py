@@ -8,8 +8,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from odradek import Cluster
+from tests.page.accessibility import check_accessibility
 from tests.page.conftest import PageOpener
-from tests.page.test_views import check_accessibility
 
 TOKEN = "s3cret-token"
 REFUSED = ("status of 401",)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
+from tests.page.accessibility import check_accessibility
 from tests.page.conftest import PageOpener, keep
 from tests.page.scene import Scene
 
@@ -45,12 +45,6 @@ def test_view_shows_the_cluster_accessibly(open_page: PageOpener, scene: Scene, 
     page.emulate_media(color_scheme="dark")
     check_accessibility(page)
     keep(page, f"view-{view.replace('/', '-') or 'overview'}-360-dark")
-
-
-def check_accessibility(page: Page) -> None:
-    violations = Axe().run(page, options={"resultTypes": ["violations"]}).response["violations"]
-    found = [f"{each['id']}: {each['help']}: {[node['html'][:200] for node in each['nodes'][:3]]}" for each in violations]
-    assert not found, "\n".join(found)
 
 
 PHONE = {"viewport": {"width": 390, "height": 844}}

@@ -14,9 +14,9 @@ from confluent_kafka.admin import AdminClient
 from playwright.sync_api import Locator, Page, expect
 
 from odradek import Cluster
+from tests.page.accessibility import check_accessibility
 from tests.page.conftest import PageOpener
 from tests.page.scene import USERS, Scene
-from tests.page.test_views import check_accessibility
 
 REFUSED = ("status of 400", "status of 409")
 

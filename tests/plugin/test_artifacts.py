@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from odradek.broker.wire.exchange import Exchange
-from odradek.broker.wire.reading.capture import Capture
+from odradek.broker.wire.reading.capture import CaptureReader
 from odradek.plugin.artifacts import file_name
 from tests.plugin.project import TITLE, run, run_in_subprocess
 
@@ -38,7 +38,7 @@ def test_failed_tests_leave_a_capture_and_a_page(pytester: pytest.Pytester) -> N
     assert all(name.startswith("test_project.py-test_orders-") for name in files)
     for path in (pytester.path / "files").glob("*.pcapng"):
         with path.open("rb") as file:
-            entries = [each for each in Capture(file).entries() if isinstance(each, Exchange)]
+            entries = [each for each in CaptureReader(file).entries() if isinstance(each, Exchange)]
         assert [each.client_id for each in entries if each.api == "Produce"] == ["shop"]
         page = path.with_suffix(".html").read_text()
         assert "<h1>test_project.py::test_orders[" in page and "assert name == &quot;good&quot;" in page

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from odradek.spark_sink.client import KafkaClient, TopicPartition
-from odradek.spark_sink.filters import narrowed
+from odradek.spark_sink.filters import narrow_ranges
 from odradek.spark_sink.offset_ranges import OffsetRange
 from tests.spark.kafka_topics import FIRST_TIMESTAMP, TIMESTAMP_STEP, Broker, bodies, new_topic, produce
 
@@ -38,7 +38,7 @@ def test_narrowed_each_filter_shrinks_its_ranges(client: KafkaClient, both: tupl
     when = datetime.fromtimestamp(0, UTC) + timedelta(milliseconds=time_of(20))
 
     def left(*filters: Filter) -> list[tuple[int, int, int]]:
-        ranges = narrowed(client, [OffsetRange(first, 2, 30), OffsetRange(second, 0, 10)], filters)
+        ranges = narrow_ranges(client, [OffsetRange(first, 2, 30), OffsetRange(second, 0, 10)], filters)
         return [(one.partition.partition, one.start, one.end) for one in ranges if one.size]
 
     everything = [(0, 2, 30), (1, 0, 10)]

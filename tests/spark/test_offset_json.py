@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from odradek.spark_sink.client import TopicPartition
-from odradek.spark_sink.offset_json import from_json, to_json
+from odradek.spark_sink.offset_options import from_json, to_json
 
 
 def test_offset_json_round_trip_in_order() -> None:

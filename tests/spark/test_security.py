@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from odradek import Cluster
-from odradek.protocol.client.mechanisms import unsecured_token
+from odradek.protocol.client.login import unsecured_token
 from odradek.protocol.errors import ErrorCode, KafkaError
 from odradek.spark_sink.client import KafkaClient
 from odradek.spark_sink.client_options import client_config

@@ -15,7 +15,7 @@ import pytest
 
 from odradek.broker import Cluster
 from tests.documentation.listings import ROOT, listings
-from tests.documentation.test_listings import program
+from tests.documentation.programs import program
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 import tomllib
+from importlib.util import resolve_name
 from pathlib import Path
 
 import pytest
@@ -67,7 +68,9 @@ def test_modules_of_protocol_and_storage_are_in_layers() -> None:
 
 
 def test_modules_have_no_catch_all_names() -> None:
-    assert not [path for path in sources(*CODE, "tests", "benchmarks") if re.search(r"util|helper|manager|misc|common_", path.stem)]
+    assert not [
+        path for path in sources(*CODE, "tests", "benchmarks", "documents") if re.search(r"util|helper|manager|misc|common_", path.stem)
+    ]
 
 
 def test_tests_do_not_sleep() -> None:
@@ -76,13 +79,21 @@ def test_tests_do_not_sleep() -> None:
     assert not [name_of(path) for path in sources("tests") if path not in wait_for_a_jvm and sleeping.search(path.read_text())]
 
 
+def module_name(path: Path) -> str:
+    """Returns the full name under which a file of the code folders is imported."""
+    return ".".join(("odradek", *path.relative_to(ROOT).with_suffix("").parts)).removesuffix(".__init__")
+
+
 def imported_names(path: Path) -> set[str]:
-    """Returns all parts of all names that a file imports."""
+    """Returns the full names that a file imports, with the modules that it imports them from and the packages of these modules."""
+    package = ".".join(("odradek", *path.parent.relative_to(ROOT).parts))
     names: set[str] = set()
     for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.Import | ast.ImportFrom):
-            names |= {part for alias in node.names for part in alias.name.split(".")}
-            names |= set((getattr(node, "module", None) or "").split("."))
+        if isinstance(node, ast.ImportFrom):
+            module = resolve_name("." * node.level + (node.module or ""), package) if node.level else node.module or ""
+            names |= {module, *(f"{module}.{alias.name}" for alias in node.names)}
+        elif isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
     return names
 
 
@@ -101,12 +112,20 @@ def test_core_imports_its_dependencies_and_optional_packages() -> None:
     assert imported == dependencies | {"argcomplete", "cryptography", "numpy", "trio", "uvloop"}
 
 
-def test_modules_are_all_imported_somewhere() -> None:
-    imported = set().union(*(imported_names(path) for path in sources(*CODE, "tests", "benchmarks")))
-    started = {"cli", "pytest_plugin"}  # the entry points in pyproject.toml
-    found_by_the_registry = sources("broker/handlers")
-    modules = [path for path in sources(*CODE) if path.stem != "__init__" and path not in found_by_the_registry]
-    assert not [name_of(path) for path in modules if path.stem not in imported | started]
+def names_in_strings(path: Path) -> set[str]:
+    """Returns the strings in a file, among which are the names of the modules that it imports by name."""
+    return {node.value for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Constant) and isinstance(node.value, str)}
+
+
+def test_modules_are_all_imported_by_the_product() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    used = {target.partition(":")[0] for target in [*project["scripts"].values(), *project["entry-points"]["pytest11"].values()]}
+    used |= {f"odradek.broker.commands.{name}" for name in names_in_strings(ROOT / "broker/cli.py")}
+    used |= {f"odradek.broker.handlers.{name}" for name in names_in_strings(ROOT / "broker/api/handler_families.py")}
+    used |= {"odradek.spark_sink.listener"}  # users import it: docs/spark.md
+    for path in [ROOT / "__init__.py", *sources(*CODE)]:
+        used |= imported_names(path) - {module_name(path)}
+    assert not sorted({module_name(path) for path in sources(*CODE) if path.stem != "__init__"} - used)
 
 
 def test_files_contain_no_paths_of_a_machine() -> None:

@@ -81,6 +81,6 @@ def _resource(name: str) -> Resource:
 
 
 def _read(name: str) -> bytes:
-    from importlib.resources import files  # not imported at start, because few users open the page
+    from importlib.resources import files
 
     return files(__package__).joinpath("page", name).read_bytes()

@@ -28,12 +28,10 @@ from ...control_errors import InvalidControl, unknown
 from ...network.server import Server
 from ...scheduling.turns import TURN_S
 from ...wire.exchange import Entry, Exchange
-from ...wire.feed import Feed
-from ...wire.filters import parsed
+from ...wire.feed import Feed, SampledFeed, SharedTexts
+from ...wire.filters import parse_filter
 from ...wire.json_form import json_of_entry
 from ...wire.record import Record
-from ...wire.sampled_feed import SampledFeed
-from ...wire.shared_texts import SharedTexts
 from ..wire import record_of
 from .requests import Request
 from .responses import Problem
@@ -126,7 +124,7 @@ class WireStreams:
         key = record, options.filter, options.verbose, options.frames
         texts = self._texts.get(key)
         if texts is None:
-            texts = self._texts[key] = SharedTexts(record, parsed(options.filter), partial(_entry, options))
+            texts = self._texts[key] = SharedTexts(record, parse_filter(options.filter), partial(_entry, options))
         return texts
 
 

@@ -138,7 +138,7 @@ class ObjectOf(Shape):
 
 
 class Alternatives(Shape):
-    """Alternatives. The first one that accepts a value converts it; of text, plain text is the last one."""
+    """Several types. The first one that accepts a value converts it; plain text is tried last on text."""
 
     def __init__(self, members: Sequence[Shape]) -> None:
         self.members = members
@@ -167,7 +167,7 @@ class Alternatives(Shape):
     def _first(self, place: str, value: Any, candidates: Iterable[Shape], convert: Callable[[Shape], Any]) -> Any:
         """Returns the first conversion that succeeds.
 
-        The error is that of a part of the value, if a member accepted the value otherwise, and says else what all members accept.
+        The error is about a part of the value if a member accepts the rest of it. Otherwise it says what all members accept.
         """
         inner = None
         for member in candidates:

@@ -18,8 +18,7 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, 
 from math import ceil
 from typing import Generic, NamedTuple, TypeVar
 
-from ...kafka_quirks.java_hash import hash_map_order
-from ...kafka_quirks.java_hash_table import DEFAULT_CAPACITY, JavaHashTable, integer_hash, topic_id_hash, topic_partition_hash
+from ...kafka_quirks.java_hash import DEFAULT_CAPACITY, JavaHashTable, hash_map_order, integer_hash, topic_id_hash, topic_partition_hash
 from ..consumer.assignors import Slot
 
 Assignment = Mapping[bytes, frozenset[int]]

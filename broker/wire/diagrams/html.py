@@ -14,9 +14,9 @@ from html import escape
 
 from ...short_repr import short_repr
 from ..exchange import Entry, Event, Exchange
-from ..labels import shortened
-from .layout import Diagram, Step
-from .svg import HEAD_HEIGHT, ROW_HEIGHT, STYLE, Frame
+from ..labels import shorten
+from .layout import Diagram, DiagramStep
+from .svg import HEAD_HEIGHT, ROW_HEIGHT, STYLE, SvgFrame
 
 _STYLE = (
     STYLE
@@ -58,7 +58,7 @@ show();
 def as_html(diagram: Diagram, entries: Iterable[Entry]) -> str:
     """Returns the document. The details of a row come from the entry with its number."""
     details = {entry.sequence: _details(entry) for entry in entries}
-    frame = Frame(diagram, diagram.steps, times=True)
+    frame = SvgFrame(diagram, diagram.steps, times=True)
     heads = _picture(frame, HEAD_HEIGHT, "Clients and nodes", frame.heads(), "diagram heads")
     rows = "\n".join(_row(frame, step, details) for step in diagram.steps)
     return f"""<!doctype html>
@@ -91,14 +91,14 @@ def _hash(text: str) -> str:
     return f"sha256-{b64encode(sha256(text.encode()).digest()).decode()}"
 
 
-def _row(frame: Frame, step: Step, details: Mapping[int, str]) -> str:
+def _row(frame: SvgFrame, step: DiagramStep, details: Mapping[int, str]) -> str:
     repeated = ' data-repeated="1" hidden' if step.repeated else ""
     picture = _picture(frame, ROW_HEIGHT, step.text, frame.row(step), "diagram")
     text = escape(details.get(step.sequence, ""))
     return f'<details data-kind="{step.tone.value}"{repeated}><summary>{picture}</summary><pre>{text}</pre></details>'
 
 
-def _picture(frame: Frame, height: int, label: str, drawing: str, kind: str) -> str:
+def _picture(frame: SvgFrame, height: int, label: str, drawing: str, kind: str) -> str:
     return (
         f'<svg class="{kind}" role="img" aria-label="{escape(label)}" width="{frame.width:.0f}" height="{height}">'
         f'<rect width="100%" height="100%" fill="var(--paper)"/>{drawing}</svg>'
@@ -108,7 +108,7 @@ def _picture(frame: Frame, height: int, label: str, drawing: str, kind: str) -> 
 def _details(entry: Entry) -> str:
     """Returns an entry with its fields, one on each line."""
     described = _event(entry) if isinstance(entry, Event) else _exchange(entry)
-    return "\n".join(f"{name}: {shortened(str(value), 2000)}" for name, value in described.items() if value not in ("", None, ()))
+    return "\n".join(f"{name}: {shorten(str(value), 2000)}" for name, value in described.items() if value not in ("", None, ()))
 
 
 def _event(event: Event) -> dict[str, object]:

@@ -13,7 +13,7 @@ from enum import Enum
 
 from ...plurals import counted
 from ..exchange import Entry, Event, Exchange, Moment
-from ..labels import request_label, response_label, shortened
+from ..labels import request_label, response_label, shorten
 from .lifelines import Lifeline, Lifelines
 
 REPETITIONS = 2
@@ -32,7 +32,7 @@ class Tone(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class DiagramStep:
     """A part of an entry, at a time. `lifelines` are the numbers of those that an arrow leads from and to, or that a note covers.
 
     A `repeated` step is one that a note with the tone FOLD stands for.
@@ -53,45 +53,46 @@ class Diagram:
     """The lifelines from left to right and the steps from top to bottom."""
 
     lifelines: Sequence[Lifeline]
-    steps: Sequence[Step]
+    steps: Sequence[DiagramStep]
 
     @property
-    def folded(self) -> list[Step]:
+    def folded(self) -> list[DiagramStep]:
         """The steps without repetitions."""
         return [step for step in self.steps if not step.repeated]
 
 
 def diagram_of(entries: Iterable[Entry]) -> Diagram:
     """Returns the layout of a diagram of some entries."""
-    in_order = list(_told_once(sorted(entries, key=lambda entry: entry.sequence)))
+    in_order = list(_without_repeated_ends(sorted(entries, key=lambda entry: entry.sequence)))
     lifelines = Lifelines(in_order)
     parts = [_steps(entry, lifelines) for entry in in_order]
-    steps = [step for part in _marked(parts) for step in part]
+    steps = [step for part in _mark_repetitions(parts) for step in part]
     return Diagram(lifelines.all, sorted(steps, key=lambda step: step.at.wall_ms))
 
 
-def _told_once(entries: Sequence[Entry]) -> Iterator[Entry]:
-    """Yields the entries without those ends of connections that an exchange contains."""
+def _without_repeated_ends(entries: Sequence[Entry]) -> Iterator[Entry]:
+    """Yields the entries except for the events of closed connections whose end is already part of an exchange."""
     ended = {(entry.connection, entry.ended) for entry in entries if isinstance(entry, Exchange)}
     for entry in entries:
         if not isinstance(entry, Event) or (entry.connection, entry.text) not in ended:
             yield entry
 
 
-def _steps(entry: Entry, lifelines: Lifelines) -> list[Step]:
+def _steps(entry: Entry, lifelines: Lifelines) -> list[DiagramStep]:
     if isinstance(entry, Exchange):
         return list(_exchange_steps(entry, lifelines))
     return list(_event_steps(entry, lifelines))
 
 
-def _exchange_steps(exchange: Exchange, lifelines: Lifelines) -> Iterator[Step]:
+def _exchange_steps(exchange: Exchange, lifelines: Lifelines) -> Iterator[DiagramStep]:
     client, node = lifelines.client(exchange.connection), lifelines.node(exchange)
-    assert client is not None and node is not None, "the lifelines are those of other entries"
+    if client is None or node is None:
+        raise ValueError("the lifelines are those of other entries")
 
-    def note(at: Moment, text: str, tone: Tone, first: int = node) -> Step:
-        return Step(at, exchange.sequence, (min(first, node), max(first, node)), shortened(text), tone, is_note=True)
+    def note(at: Moment, text: str, tone: Tone, first: int = node) -> DiagramStep:
+        return DiagramStep(at, exchange.sequence, (min(first, node), max(first, node)), shorten(text), tone, is_note=True)
 
-    yield Step(exchange.received, exchange.sequence, (client, node), shortened(request_label(exchange)))
+    yield DiagramStep(exchange.received, exchange.sequence, (client, node), shorten(request_label(exchange)))
     for fault in exchange.faults:
         yield note(exchange.received, fault, Tone.FAULT)
     end = exchange.answered or exchange.received
@@ -99,7 +100,7 @@ def _exchange_steps(exchange: Exchange, lifelines: Lifelines) -> Iterator[Step]:
         yield note(end, f"waited {_duration(exchange)} for {', '.join(exchange.waits)}", Tone.WAIT)
     if exchange.response_frame is not None:
         tone = Tone.ERROR if exchange.errors else Tone.PLAIN
-        yield Step(end, exchange.sequence, (node, client), shortened(response_label(exchange)), tone, is_response=True)
+        yield DiagramStep(end, exchange.sequence, (node, client), shorten(response_label(exchange)), tone, is_response=True)
     elif exchange.answered is None and not exchange.ended:
         yield note(end, "not answered yet", Tone.WAIT)
     if exchange.ended:
@@ -110,16 +111,16 @@ def _duration(exchange: Exchange) -> str:
     return "until now" if exchange.answered is None else f"{exchange.answered.cluster_ms - exchange.received.cluster_ms:.0f} ms"
 
 
-def _event_steps(event: Event, lifelines: Lifelines) -> Iterator[Step]:
+def _event_steps(event: Event, lifelines: Lifelines) -> Iterator[DiagramStep]:
     """Yields a note over the node and the client of an event, or over all lifelines if it has none."""
     found = [number for number in (lifelines.client(event.connection), lifelines.node(event)) if number is not None]
     if found or lifelines.all:
         covered = found or [0, len(lifelines.all) - 1]
         text = event.text if event.kind.startswith("connection") else f"{event.kind}: {event.text}"
-        yield Step(event.at, event.sequence, (min(covered), max(covered)), shortened(text), Tone.EVENT, is_note=True)
+        yield DiagramStep(event.at, event.sequence, (min(covered), max(covered)), shorten(text), Tone.EVENT, is_note=True)
 
 
-def _marked(parts: Sequence[list[Step]]) -> list[list[Step]]:
+def _mark_repetitions(parts: Sequence[list[DiagramStep]]) -> list[list[DiagramStep]]:
     """Returns the steps of each entry, with repetitions marked and their number noted.
 
     An entry repeats another one if it has the same arrows and notes, and its client and node had no other exchange in between.
@@ -142,7 +143,7 @@ def _marked(parts: Sequence[list[Step]]) -> list[list[Step]]:
     return marked
 
 
-def _mark(marked: list[list[Step]], run: Sequence[int]) -> None:
+def _mark(marked: list[list[DiagramStep]], run: Sequence[int]) -> None:
     first, *others = run
     if len(others) < REPETITIONS:
         return
@@ -152,10 +153,10 @@ def _mark(marked: list[list[Step]], run: Sequence[int]) -> None:
     covered = (min(marked[first][0].lifelines), max(marked[first][0].lifelines))
     marked[first] = [
         *marked[first],
-        Step(last.at, last.sequence, covered, f"the same {counted(len(others), 'more time')}", Tone.FOLD, is_note=True),
+        DiagramStep(last.at, last.sequence, covered, f"the same {counted(len(others), 'more time')}", Tone.FOLD, is_note=True),
     ]
 
 
-def _looks(steps: Sequence[Step]) -> list[tuple[tuple[int, int], str]]:
+def _looks(steps: Sequence[DiagramStep]) -> list[tuple[tuple[int, int], str]]:
     """Returns what a reader sees of an exchange, without the durations of waits."""
     return [(step.lifelines, "" if step.tone is Tone.WAIT else step.text) for step in steps]

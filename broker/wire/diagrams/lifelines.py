@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from ....protocol.messages.api_versions import ApiVersionsRequest
 from ..exchange import Entry, Exchange
-from ..labels import shortened
+from ..labels import shorten
 
 MAX_NAME_LENGTH = 48
 _LIBRDKAFKA = re.compile(r"-(?:lib)?rdkafka-(\d+(?:\.\d+)+)")
@@ -44,12 +44,12 @@ class Lifelines:
         clients = list(dict.fromkeys(self._clients.values()))
         in_order = sorted(nodes, key=lambda key: (isinstance(key, str), key))
         self.all = [
-            Lifeline(shortened(name, MAX_NAME_LENGTH), shortened(short_software(software), MAX_NAME_LENGTH), False)
+            Lifeline(shorten(name, MAX_NAME_LENGTH), shorten(short_software(software), MAX_NAME_LENGTH), False)
             for name, software, _ in clients
         ]
         self._client_numbers = {client: number for number, client in enumerate(clients)}
         self._node_numbers = {key: number for number, key in enumerate(in_order, len(clients))}
-        self.all += [Lifeline(shortened(nodes[key], MAX_NAME_LENGTH), "", True) for key in in_order]
+        self.all += [Lifeline(shorten(nodes[key], MAX_NAME_LENGTH), "", True) for key in in_order]
 
     def _note_client(self, exchange: Exchange) -> None:
         """Notes the client of a connection."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from .layout import Diagram, Step, Tone
+from .layout import Diagram, DiagramStep, Tone
 from .lifelines import Lifeline
 
 _UNSAFE = re.compile(r"[^\w .,/()\[\]=+*!?|'…-]")
@@ -22,7 +22,7 @@ def _lines(diagram: Diagram) -> Iterator[str]:
     for number, lifeline in enumerate(diagram.lifelines):
         yield f"    participant {_id(number)} as {_name(lifeline)}"
     for step in diagram.folded:
-        yield f"    {_note(step) if step.is_note else _arrow(step)}: {quoted(step.text)}"
+        yield f"    {_note(step) if step.is_note else _arrow(step)}: {quote(step.text)}"
 
 
 def _id(number: int) -> str:
@@ -30,20 +30,20 @@ def _id(number: int) -> str:
 
 
 def _name(lifeline: Lifeline) -> str:
-    return "<br/>".join(quoted(text) for text in (lifeline.name, lifeline.detail) if text)
+    return "<br/>".join(quote(text) for text in (lifeline.name, lifeline.detail) if text)
 
 
-def _arrow(step: Step) -> str:
+def _arrow(step: DiagramStep) -> str:
     source, target = step.lifelines
     head = "--x" if step.tone is Tone.ERROR else "-->>" if step.is_response else "->>"
     return f"{_id(source)}{head}{_id(target)}"
 
 
-def _note(step: Step) -> str:
+def _note(step: DiagramStep) -> str:
     first, last = step.lifelines
     return f"note over {_id(first)}" + (f",{_id(last)}" if last != first else "")
 
 
-def quoted(text: str) -> str:
+def quote(text: str) -> str:
     """Returns text as Mermaid shows it unchanged."""
     return _UNSAFE.sub(lambda match: f"#{ord(match[0])};", text)

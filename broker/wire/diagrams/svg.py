@@ -1,6 +1,6 @@
 """A sequence diagram as SVG: one file that refers to nothing else, and that browsers show in light and dark colours as their user prefers.
 
-Texts come from clients. They are escaped, and a character that XML forbids has become an escape already (`labels.shortened`).
+Texts come from clients. They are escaped, and a character that XML forbids has become an escape already (`labels.shorten`).
 `html.py` shows the same rows.
 """
 
@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from html import escape
 
 from ...plurals import counted
-from .layout import Diagram, Step, Tone
+from .layout import Diagram, DiagramStep, Tone
 
 ROW_HEIGHT, HEAD_HEIGHT, MARGIN = 26, 52, 24
 CHARACTER_WIDTH = 7.3
@@ -41,7 +41,7 @@ font:12px ui-monospace,Menlo,Consolas,monospace;background:var(--paper);fill:var
 
 def as_svg(diagram: Diagram, *, times: bool = True) -> str:
     """Returns the document. With `times`, each step has the milliseconds since the first one."""
-    frame = Frame(diagram, diagram.folded, times=times)
+    frame = SvgFrame(diagram, diagram.folded, times=times)
     height = HEAD_HEIGHT + ROW_HEIGHT * len(diagram.folded) + MARGIN
     rows = "".join(
         f'<g transform="translate(0 {HEAD_HEIGHT + ROW_HEIGHT * number})">{frame.row(step)}</g>\n'
@@ -55,10 +55,10 @@ def as_svg(diagram: Diagram, *, times: bool = True) -> str:
     )
 
 
-class Frame:
+class SvgFrame:
     """The positions of lifelines, and the drawings of heads and rows. The origin of each row is its upper left corner."""
 
-    def __init__(self, diagram: Diagram, steps: Sequence[Step], *, times: bool) -> None:
+    def __init__(self, diagram: Diagram, steps: Sequence[DiagramStep], *, times: bool) -> None:
         self._diagram = diagram
         self._start_ms = steps[0].at.wall_ms if steps else 0.0
         self._times = times
@@ -75,14 +75,14 @@ class Frame:
             for x, each in zip(self._columns, self._diagram.lifelines, strict=True)
         )
 
-    def row(self, step: Step) -> str:
+    def row(self, step: DiagramStep) -> str:
         """Returns a step with the parts of the lifelines beside it."""
         lines = "".join(f'<path class="lifeline" d="M{x:.0f} 0V{ROW_HEIGHT}"/>' for x in self._columns)
         time = _text(TIME_WIDTH - 10, 17, f"{step.at.wall_ms - self._start_ms:+.0f} ms", "faint end") if self._times else ""
         drawing = self._note(step) if step.is_note else self._arrow(step)
         return f'{lines}{time}<g class="{step.tone.value}">{drawing}</g>'
 
-    def _arrow(self, step: Step) -> str:
+    def _arrow(self, step: DiagramStep) -> str:
         start, end = (self._columns[number] for number in step.lifelines)
         back = 7 if start < end else -7
         kind = "arrow response" if step.is_response else "arrow"
@@ -91,16 +91,16 @@ class Frame:
         sign = "✗ " if step.tone is Tone.ERROR else ""
         return f"{line}{tip}{_text((start + end) / 2, 14, sign + step.text, 'label middle')}"
 
-    def _note(self, step: Step) -> str:
+    def _note(self, step: DiagramStep) -> str:
         x = self._middle(step)
         return _box(x, 3, _width(step.text), ROW_HEIGHT - 6, "box") + _text(x, 17, step.text, "label middle")
 
-    def _middle(self, step: Step) -> float:
+    def _middle(self, step: DiagramStep) -> float:
         first, last = (self._columns[number] for number in step.lifelines)
         return max((first + last) / 2, _width(step.text) / 2 + MARGIN / 2 + (TIME_WIDTH if self._times else 0))
 
 
-def _columns(diagram: Diagram, steps: Sequence[Step], left: float) -> list[float]:
+def _columns(diagram: Diagram, steps: Sequence[DiagramStep], left: float) -> list[float]:
     """Returns the positions of the lifelines, between which the texts of their arrows fit."""
     heads = [max(_width(each.name), _width(each.detail)) for each in diagram.lifelines]
     columns: list[float] = []

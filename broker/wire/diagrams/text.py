@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .layout import Diagram, Step, Tone
+from .layout import Diagram, DiagramStep, Tone
 
 GAP = 6
 _SIGNS = {Tone.ERROR: "✗ ", Tone.FAULT: "! ", Tone.FOLD: "… "}
@@ -32,7 +32,7 @@ def as_text(diagram: Diagram, *, times: bool = True) -> str:
     return "".join((f"{time:>{width}}  {line}" if times else line).rstrip() + "\n" for time, line in lines)
 
 
-def _columns(diagram: Diagram, steps: Sequence[Step]) -> list[int]:
+def _columns(diagram: Diagram, steps: Sequence[DiagramStep]) -> list[int]:
     """Returns the positions of the lifelines."""
     names = [max(len(each.name), len(each.detail)) for each in diagram.lifelines]
     columns = [names[0] // 2]
@@ -50,10 +50,10 @@ def _heads(diagram: Diagram, columns: Sequence[int]) -> list[str]:
     names = [each.name for each in diagram.lifelines]
     details = [each.detail for each in diagram.lifelines]
     rows = [names, details] if any(details) else [names]
-    return [*(_centred(row, columns) for row in rows), _lifelines(columns)]
+    return [*(_centre(row, columns) for row in rows), _lifelines(columns)]
 
 
-def _centred(texts: Sequence[str], columns: Sequence[int]) -> str:
+def _centre(texts: Sequence[str], columns: Sequence[int]) -> str:
     line = ""
     for text, column in zip(texts, columns, strict=True):
         line = line.ljust(max(0, column - len(text) // 2)) + text
@@ -61,21 +61,21 @@ def _centred(texts: Sequence[str], columns: Sequence[int]) -> str:
 
 
 def _lifelines(columns: Sequence[int]) -> str:
-    return _centred("│" * len(columns), columns)
+    return _centre("│" * len(columns), columns)
 
 
-def _text(step: Step) -> str:
+def _text(step: DiagramStep) -> str:
     return _SIGNS.get(step.tone, "") + step.text
 
 
-def _arrow(step: Step, columns: Sequence[int]) -> str:
+def _arrow(step: DiagramStep, columns: Sequence[int]) -> str:
     source, target = (columns[number] for number in step.lifelines)
     left, right = min(source, target), max(source, target)
     shaft = f" {_text(step)} ".center(right - left - 2, "╌" if step.is_response else "─")
     return _over(columns, left + 1, shaft + "▶" if source < target else "◀" + shaft)
 
 
-def _note(step: Step, columns: Sequence[int]) -> str:
+def _note(step: DiagramStep, columns: Sequence[int]) -> str:
     """Returns a line with a note that covers the lifelines, as long as its text, and longer if necessary."""
     first, last = (columns[number] for number in step.lifelines)
     text = f"[{_text(step)}]"

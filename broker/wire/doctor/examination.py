@@ -5,23 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from ..exchange import Entry
-from .addresses import unreachable_addresses
-from .commits import commits_per_record, consumers_that_never_commit
-from .connections import connections_per_message, reconnect_loops
-from .denials import denials
-from .duplicates import duplicates
-from .fetches import hasty_fetches, tiny_fetches
+from .connections import connections_per_message, idle_closes, reconnect_loops, unreachable_addresses
+from .consumers import commits_per_record, consumers_that_never_commit, expired_records, hasty_fetches, skipped_records, tiny_fetches
 from .finding import Check, Finding
-from .group_clashes import groups_with_other_topics, inconsistent_protocols, repeated_instance_ids
-from .groups import rebalance_storms, short_time_outs
-from .handshakes import failed_handshakes
+from .groups import groups_with_other_topics, inconsistent_protocols, rebalance_storms, repeated_instance_ids, short_time_outs
 from .history import History
-from .idle import idle_closes
-from .losses import losses_without_acks
-from .metadata_storms import metadata_storms
-from .oversize import oversize_batches, oversize_requests
-from .unknown_topics import misspelt_topics, unknown_topics
-from .unread_records import expired_records, skipped_records
+from .producers import duplicates, losses_without_acks, oversize_batches, oversize_requests
+from .security import denials, failed_handshakes
+from .topics import metadata_storms, misspelt_topics, unknown_topics
 
 CHECKS: Sequence[Check] = (
     losses_without_acks,

@@ -1,12 +1,14 @@
-"""A mistake of a client, with the entries that show it."""
+"""A mistake of a client with the entries that show it, and its form as plain values for JSON and for terminals."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, TypedDict, TypeVar
 
 from ..exchange import Entry
+from ..labels import shorten
+from ..lines import Lines
 
 if TYPE_CHECKING:
     from .history import History
@@ -36,8 +38,8 @@ Check = Callable[["History"], Iterable[Finding]]
 """A function that finds the mistakes of one kind."""
 
 
-def shown(entries: Iterable[Entry]) -> tuple[Entry, ...]:
-    """Returns the entries that a finding shows, without duplicates, in order."""
+def evidence(entries: Iterable[Entry]) -> tuple[Entry, ...]:
+    """Returns those of some entries that a finding shows: in order, without duplicates, at most MAX_SHOWN."""
     by_sequence = {entry.sequence: entry for entry in entries}
     found = [by_sequence[sequence] for sequence in sorted(by_sequence)]
     if len(found) <= MAX_SHOWN:
@@ -62,3 +64,46 @@ def span_s(first_ms: float, last_ms: float) -> str:
     """Returns a duration in words, such as "2.5 s"."""
     seconds = (last_ms - first_ms) / 1000
     return f"{seconds:.0f} s" if seconds >= 10 else f"{seconds:.1f} s"
+
+
+class Description(TypedDict):
+    """A finding. `exchanges` are the numbers of the entries that show it, and `lines` has one line for each of them."""
+
+    name: str
+    client: str
+    problem: str
+    advice: str
+    settings: list[str]
+    exchanges: list[int]
+    lines: list[str]
+
+
+def describe(finding: Finding) -> Description:
+    """Returns a finding as plain values."""
+    lines = Lines()
+    return Description(
+        name=finding.name,
+        client=shorten(finding.client, 300),
+        problem=shorten(finding.problem, 1000),
+        advice=finding.advice,
+        settings=list(finding.settings),
+        exchanges=[entry.sequence for entry in finding.entries],
+        lines=[lines.of(entry) for entry in finding.entries],
+    )
+
+
+def as_text(findings: Sequence[Description]) -> str:
+    """Returns findings for a terminal."""
+    return "\n".join(_lines(findings)) + "\n" if findings else "no mistakes found\n"
+
+
+def _lines(findings: Sequence[Description]) -> Iterator[str]:
+    for number, finding in enumerate(findings, 1):
+        if number > 1:
+            yield ""
+        yield f"{number}. {finding['name']}: {finding['client']}"
+        yield f"   problem:  {finding['problem']}"
+        yield f"   advice:   {finding['advice']}"
+        yield f"   settings: {', '.join(finding['settings'])}"
+        yield "   shown by:"
+        yield from (f"     {line}" for line in finding["lines"])

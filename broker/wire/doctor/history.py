@@ -33,7 +33,7 @@ PRELIMINARY = frozenset(
 _NUMBER = re.compile(r"[-_#]\d+$")
 
 
-class Connection:
+class ConnectionHistory:
     """A connection. `opened` and `closed` are None if the record does not contain these events."""
 
     def __init__(self, number: int) -> None:
@@ -67,13 +67,8 @@ class Connection:
 
     @property
     def opened_ms(self) -> float | None:
-        """When it was opened, by the wall clock."""
+        """The time at which it was opened, by the wall clock."""
         return None if self.opened is None else self.opened.at.wall_ms
-
-    @property
-    def closed_ms(self) -> float | None:
-        """When it was closed, by the wall clock."""
-        return None if self.closed is None else self.closed.at.wall_ms
 
     @property
     def work(self) -> list[Exchange]:
@@ -91,14 +86,14 @@ class Connection:
         return "" if self.closed is None else str(self.closed.fields.get("reason", "")) or self.closed.text
 
 
-class Client:
+class ClientHistory:
     """A client. Its name is its client id or, without one, its address."""
 
     def __init__(self, name: str, software: str, host: str) -> None:
         self.name = name
         self.software = software
         self.host = host
-        self.connections: list[Connection] = []
+        self.connections: list[ConnectionHistory] = []
 
     def __str__(self) -> str:
         if self.name == self.host:
@@ -123,15 +118,15 @@ class Client:
         return [exchange for exchange in self.exchanges if exchange.api in apis]
 
 
-def families(clients: Iterable[Client]) -> list[Client]:
+def families(clients: Iterable[ClientHistory]) -> list[ClientHistory]:
     """Returns clients whose names differ only by a number at the end, such as "producer-7", as one client.
 
     Java's and other clients number their instances, so that a program that creates them again and again has many names.
     """
-    found: dict[tuple[str, str, str], Client] = {}
+    found: dict[tuple[str, str, str], ClientHistory] = {}
     for client in clients:
         key = _NUMBER.sub("", client.name), client.software, client.host
-        found.setdefault(key, Client(client.name, client.software, client.host)).connections.extend(client.connections)
+        found.setdefault(key, ClientHistory(client.name, client.software, client.host)).connections.extend(client.connections)
     return list(found.values())
 
 
@@ -146,14 +141,14 @@ class History:
         self._disturbances = Disturbances(in_order)
         self.earlier = [entry for entry in in_order if entry.sequence < since]
         self.entries = [entry for entry in in_order if entry.sequence >= since]
-        self.connections: dict[int, Connection] = {}
+        self.connections: dict[int, ConnectionHistory] = {}
         for entry in self.entries:
             if entry.connection is not None:
-                self._add(entry, self.connections.setdefault(entry.connection, Connection(entry.connection)))
+                self._add(entry, self.connections.setdefault(entry.connection, ConnectionHistory(entry.connection)))
         self.clients = list(_clients(self.connections.values()))
         self.end_ms = max((_last_ms(entry) for entry in self.entries), default=0.0)
 
-    def _add(self, entry: Entry, connection: Connection) -> None:
+    def _add(self, entry: Entry, connection: ConnectionHistory) -> None:
         if isinstance(entry, Exchange):
             connection.exchanges.append(entry)
         elif entry.kind == "connection opened":
@@ -177,14 +172,14 @@ class History:
         return self._disturbances.overlap(min(map(_first_ms, entries)), max(map(_last_ms, entries)))
 
 
-def _clients(connections: Iterable[Connection]) -> Iterable[Client]:
-    clients: dict[tuple[str, str, str], Client] = {}
+def _clients(connections: Iterable[ConnectionHistory]) -> Iterable[ClientHistory]:
+    clients: dict[tuple[str, str, str], ClientHistory] = {}
     for connection in connections:
         name = software = ""
         for exchange in connection.exchanges:
             name, software = exchange.client_id or name, software_of(exchange) or software
         key = name or connection.host, software, connection.host
-        clients.setdefault(key, Client(*key)).connections.append(connection)
+        clients.setdefault(key, ClientHistory(*key)).connections.append(connection)
     return clients.values()
 
 

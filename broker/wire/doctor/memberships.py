@@ -12,7 +12,7 @@ from enum import Enum
 from typing import Any
 
 from ..exchange import Exchange
-from .history import Client
+from .history import ClientHistory
 
 _MEMBER_APIS = ("JoinGroup", "SyncGroup", "Heartbeat", "LeaveGroup", "OffsetCommit", "ConsumerGroupHeartbeat")
 _REMOVED = {"UNKNOWN_MEMBER_ID", "FENCED_MEMBER_EPOCH"}
@@ -69,7 +69,7 @@ class Membership:
         return 0 < self.poll_timeout_ms <= waited_ms and self.last.api != "OffsetCommit"
 
 
-def memberships_of(client: Client) -> list[Membership]:
+def memberships_of(client: ClientHistory) -> list[Membership]:
     """Returns the memberships of a client in the order in which they began."""
     found: list[Membership] = []
     current: dict[tuple[str, str], Membership] = {}
@@ -84,7 +84,7 @@ def memberships_of(client: Client) -> list[Membership]:
                     continue
                 del current[request.group_id, member_id]
             elif _joins(exchange):
-                membership = _begun(exchange, member_id)
+                membership = _new_membership(exchange, member_id)
                 current[request.group_id, member_id] = membership
                 found.append(membership)
     return found
@@ -103,7 +103,7 @@ def _continues(membership: Membership, exchange: Exchange) -> bool:
     return True
 
 
-def _begun(exchange: Exchange, member_id: str) -> Membership:
+def _new_membership(exchange: Exchange, member_id: str) -> Membership:
     request: Any = exchange.request
     response: Any = exchange.response
     session_ms = getattr(request, "session_timeout_ms", 0) or _MISSED_HEARTBEATS * getattr(response, "heartbeat_interval_ms", 0)

@@ -15,10 +15,10 @@ from itertools import count
 from typing import BinaryIO
 
 from ..exchange import Entry
-from ..tcp_packets import ACK, SYN, Address
+from ..packets import ACK, SYN, Address
 from .conversation import KAFKA_PORT, Conversation, may_be_request
 from .file_format import CaptureFile, Packet
-from .segments import Segment, segment_of
+from .segments import TcpSegment, segment_of
 
 MAX_CONNECTIONS = 10_000
 MAX_HELD_BYTES = 512 * 1024 * 1024
@@ -27,7 +27,7 @@ MAX_WAITING = 10_000
 Key = frozenset[Address]
 
 
-class Capture:
+class CaptureReader:
     """The entries of an open capture file. Raises NotACapture."""
 
     def __init__(self, stream: BinaryIO) -> None:
@@ -49,9 +49,9 @@ class Capture:
 
     def entries(self) -> Iterator[Entry]:
         """Yields the entries in order."""
-        yield from in_order(self._found())
+        yield from in_order(self._entries())
 
-    def _found(self) -> Iterator[Entry]:
+    def _entries(self) -> Iterator[Entry]:
         for packet in self._file.packets():
             self._time_ns = max(self._time_ns, packet.time_ns)
             segment = segment_of(packet.link_type, packet.data)
@@ -60,7 +60,7 @@ class Capture:
         for key in list(self._conversations):
             yield from self._give_up(key)
 
-    def _add(self, segment: Segment, packet: Packet) -> Iterator[Entry]:
+    def _add(self, segment: TcpSegment, packet: Packet) -> Iterator[Entry]:
         key = frozenset((segment.source, segment.destination))
         conversation = self._conversations.pop(key, None)
         if conversation is not None and conversation.has_ended and segment.flags & SYN:
@@ -79,7 +79,7 @@ class Capture:
         if len(self._conversations) > MAX_CONNECTIONS or self._held_bytes > MAX_HELD_BYTES:
             yield from self._give_up(next(iter(self._conversations)))
 
-    def _new(self, segment: Segment, packet: Packet) -> Conversation | None:
+    def _new(self, segment: TcpSegment, packet: Packet) -> Conversation | None:
         """Returns a connection that begins with a segment, None if it is not clear which side is the client."""
         client = _client_of(segment)
         if client is None:
@@ -94,7 +94,7 @@ class Capture:
         return conversation.rest(self._time_ns)
 
 
-def _client_of(segment: Segment) -> Address | None:
+def _client_of(segment: TcpSegment) -> Address | None:
     """Returns the side that connects, sends a request, or is not at Kafka's port; None if it is unknown."""
     source, destination = segment.source, segment.destination
     if segment.flags & SYN:

@@ -17,14 +17,13 @@ from ....protocol.messages.metadata import METADATA, MetadataResponse
 from ....protocol.messages.produce import PRODUCE, ProduceRequest
 from ....protocol.schema import ZERO_UUID, Message, ProtocolError
 from ..exchange import Entry, Event, Exchange, Frame, Moment, client_id_of
-from ..pairing import HEADER_BYTES, HEADLESS, Pairing, Start
-from ..pcapng import CLOSED, FAULT, WAITED
+from ..packets import ACK, CLOSED, FAULT, FIN, RST, SYN, WAITED, Address
+from ..pairing import HEADER_BYTES, HEADLESS, Pairing, RequestStart
 from ..redaction import MAX_VERSION, redact_request, redact_response
-from ..tcp_packets import ACK, FIN, RST, SYN, Address
 from .file_format import Packet
 from .framing import Framing, TimedFrame
-from .reassembly import Bytes, Direction
-from .segments import Segment
+from .reassembly import Direction, ReadBytes
+from .segments import TcpSegment
 
 KAFKA_PORT = 9092
 INTERFACE_PREFIX = "broker-"
@@ -87,7 +86,7 @@ class Conversation:
         self._topic_names = topic_names
         self._pairing = Pairing[_Request]()
         self._requests = _Side(may_be_request)
-        self._responses = _Side(lambda head, size: self._pairing.expects(head))
+        self._responses = _Side(lambda head, _: self._pairing.expects(head))
         self._software = ""
         self._opened_ns: int | None = None
         self.is_kafka = self._node is not None or broker.port == KAFKA_PORT
@@ -100,7 +99,7 @@ class Conversation:
         """The bytes that are kept of incomplete frames and of segments that wait for others."""
         return sum(side.framing.held_bytes + side.direction.held_bytes for side in (self._requests, self._responses))
 
-    def add(self, segment: Segment, packet: Packet) -> list[Entry]:
+    def add(self, segment: TcpSegment, packet: Packet) -> list[Entry]:
         """Returns the entries that are complete with a segment."""
         from_client = segment.source == self.client
         side, other = (self._requests, self._responses) if from_client else (self._responses, self._requests)
@@ -113,7 +112,7 @@ class Conversation:
             if from_client:
                 self._opened_ns = packet.time_ns
         if segment.flags & ACK:
-            entries += self._read(not from_client, other.direction.acknowledged(segment.acknowledged), packet)
+            entries += self._read(not from_client, other.direction.acknowledge(segment.acknowledged), packet)
         if segment.size:
             entries += self._read(from_client, side.direction.add(sequence, segment.payload, segment.size), packet)
         if segment.flags & (FIN | RST) and not self.has_ended:
@@ -130,13 +129,13 @@ class Conversation:
 
     def _incomplete(self, packet: Packet) -> list[Entry]:
         """Adds a request of which only the first bytes have come."""
-        frame = self._requests.framing.begun
+        frame = self._requests.framing.incomplete
         if frame is None or len(frame.head) < HEADER_BYTES:
             return []
         self._requests.framing.lose()
-        return self._requested(TimedFrame(frame, packet.time_ns, packet.time_ns, packet.comments))
+        return self._add_request(TimedFrame(frame, packet.time_ns, packet.time_ns, packet.comments))
 
-    def _read(self, from_client: bool, found: list[Bytes], packet: Packet) -> list[Entry]:
+    def _read(self, from_client: bool, found: list[ReadBytes], packet: Packet) -> list[Entry]:
         entries: list[Entry] = []
         framing = (self._requests if from_client else self._responses).framing
         for data, missing in found:
@@ -144,11 +143,11 @@ class Conversation:
                 framing.lose()
             if not data:
                 continue
-            for timed in framing.add(self._recognized(data) if from_client else data, packet.time_ns, packet.comments):
-                entries += self._requested(timed) if from_client else self._responded(timed)
+            for timed in framing.add(self._kafka_bytes(data) if from_client else data, packet.time_ns, packet.comments):
+                entries += self._add_request(timed) if from_client else self._add_response(timed)
         return entries
 
-    def _recognized(self, data: bytes) -> bytes:
+    def _kafka_bytes(self, data: bytes) -> bytes:
         """Returns the bytes of the client that are to be read: all if they are Kafka's, none until that is known."""
         if self.is_kafka or self._is_foreign:
             return data if self.is_kafka else b""
@@ -160,26 +159,26 @@ class Conversation:
             self._is_foreign = not self.is_kafka
         return bytes(self._first_bytes) if self.is_kafka else b""
 
-    def _opened(self) -> list[Entry]:
+    def _opening(self) -> list[Entry]:
         """Returns the event that the connection was opened, once, before its first other entry."""
         opened_ns, self._opened_ns = self._opened_ns, None
         if opened_ns is None:
             return []
         return [self._event(opened_ns, "connection opened", f"{self._peer} connects to {self._listener}", {"peer": self._peer})]
 
-    def _requested(self, timed: TimedFrame) -> list[Entry]:
-        entries = self._opened()
+    def _add_request(self, timed: TimedFrame) -> list[Entry]:
+        entries = self._opening()
         request = _Request(self._next_sequence(), timed, self._software)
-        request.start = self._pairing.asked(timed.frame.head, request)
+        request.start = self._pairing.add_request(timed.frame.head, request)
         self._pairing.request_completed(timed.frame.head)
         if request.start.key == API_VERSIONS.key:
             self._software = _software(timed.frame) or self._software
         without_answer = self._pairing.first_while(lambda first: first.has_no_answer and first is not request)
-        return [*entries, *(self._exchange(each, None) for each in (*without_answer, *self._pairing.given_up()))]
+        return [*entries, *(self._exchange(each, None) for each in (*without_answer, *self._pairing.drop_oldest()))]
 
-    def _responded(self, timed: TimedFrame) -> list[Entry]:
-        unanswered, found = self._pairing.answered(timed.frame.head)
-        entries = [*self._opened(), *(self._exchange(request, None) for request in unanswered)]
+    def _add_response(self, timed: TimedFrame) -> list[Entry]:
+        unanswered, found = self._pairing.take_request(timed.frame.head)
+        entries = [*self._opening(), *(self._exchange(request, None) for request in unanswered)]
         if found is None:
             return entries
         self._pairing.response_completed(found[0], timed.frame.head)
@@ -203,7 +202,7 @@ class Conversation:
         reason = next(iter(reasons), "")
         how = "RST" if flags & RST else "FIN"
         text = f"{how} by the client" if by_client else f"{how} by the broker{': ' if reason else ''}{reason}"
-        entries = [*self._opened(), *self._incomplete(packet)]
+        entries = [*self._opening(), *self._incomplete(packet)]
         requests = self._pairing.rest()
         if requests:
             # The broker was serving the oldest request. A refused request, or one without a response, is the last.
@@ -244,7 +243,7 @@ class Conversation:
             answered=_moment(request.timed.ended_ns if answer is None else answer.began_ns) if is_answered else None,
             written=None if answer is None else _moment(answer.ended_ns),
             request_frame=shown,
-            response_frame=None if answer is None else _shown_response(start, answer.frame),
+            response_frame=None if answer is None else _visible_response(start, answer.frame),
             waits=tuple(note.removeprefix(WAITED) for note in notes if note.startswith(WAITED)),
             faults=tuple(note.removeprefix(FAULT) for note in notes if note.startswith(FAULT)),
             ended=request.ended,
@@ -252,13 +251,13 @@ class Conversation:
         )
 
 
-def _shown_response(start: Start, frame: Frame) -> Frame:
+def _visible_response(start: RequestStart, frame: Frame) -> Frame:
     if start.key is None:
         return Frame(b"", frame.size)
     return Frame(bytes(redact_response(load_api(start.key), start.version, frame.head)), frame.size)
 
 
-def _decoded(frame: Frame) -> Message | None:
+def _decode(frame: Frame) -> Message | None:
     """Returns the request in a complete frame, None if it cannot be decoded."""
     try:
         view = memoryview(frame.head)
@@ -275,13 +274,13 @@ def _has_no_answer(frame: Frame) -> bool:
     """Returns whether a request is a Produce with acks=0."""
     if frame.head[:2] != PRODUCE_KEY:
         return False
-    request = _decoded(frame)
+    request = _decode(frame)
     return isinstance(request, ProduceRequest) and request.acks == 0
 
 
 def _software(frame: Frame) -> str:
     """Returns the name and version of a client in its ApiVersions request."""
-    request = _decoded(frame)
+    request = _decode(frame)
     if not isinstance(request, ApiVersionsRequest):
         return ""
     return f"{request.client_software_name} {request.client_software_version}".strip()

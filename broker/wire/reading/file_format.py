@@ -11,7 +11,7 @@ from struct import Struct
 from struct import error as struct_error
 from typing import BinaryIO, Literal, NamedTuple
 
-from ..pcapng import BYTE_ORDER, COMMENT, END_OF_OPTIONS, INTERFACE, INTERFACE_NAME, PACKET, RESOLUTION, SECTION
+from ..packets import BYTE_ORDER, COMMENT, END_OF_OPTIONS, INTERFACE, INTERFACE_NAME, PACKET, RESOLUTION, SECTION
 
 MAX_BLOCK_BYTES = 64 * 1024 * 1024
 MAX_INTERFACES = 10_000
@@ -60,7 +60,7 @@ class CaptureFile:
         self._read_bytes += len(data)
         return bytes(data)
 
-    def _needed(self, size: int) -> bytes:
+    def _read_all(self, size: int) -> bytes:
         """Returns the next bytes. Raises _Damaged at the end of the file."""
         if len(data := self._read(size)) < size:
             raise _Damaged("is truncated")
@@ -69,7 +69,7 @@ class CaptureFile:
     # pcap
 
     def _pcap(self, order: str, unit_ns: int) -> Iterator[Packet]:
-        *_, link_type = Struct(order + "HHiIII").unpack(self._needed(20))
+        *_, link_type = Struct(order + "HHiIII").unpack(self._read_all(20))
         header = Struct(order + "IIII")
         while head := self._read(header.size):
             if len(head) < header.size:
@@ -77,7 +77,7 @@ class CaptureFile:
             seconds, fraction, size, _ = header.unpack(head)
             if size > MAX_BLOCK_BYTES:
                 raise _Damaged(f"has a packet of {size} bytes")
-            data = memoryview(self._needed(size))
+            data = memoryview(self._read_all(size))
             yield Packet(seconds * 1_000_000_000 + fraction * unit_ns, link_type & _LINK_TYPE, data, (), "")
 
     # pcapng
@@ -90,13 +90,13 @@ class CaptureFile:
                 continue
             if len(kind) < 4:
                 raise _Damaged("is truncated")
-            body = self._body(section.uint32(self._needed(4)), 8)
+            body = self._body(section.uint32(self._read_all(4)), 8)
             found = section.read(int.from_bytes(kind, section.byte_order), memoryview(body))
             if found is not None:
                 yield found
 
     def _section(self) -> _Section:
-        head = self._needed(8)
+        head = self._read_all(8)
         order = {BYTE_ORDER.to_bytes(4, "little"): "<", BYTE_ORDER.to_bytes(4, "big"): ">"}.get(head[4:])
         if order is None:
             raise _Damaged("has a section without a byte order")
@@ -108,7 +108,7 @@ class CaptureFile:
         """Returns the rest of a block of which `read` bytes have been read, without its final length."""
         if size % 4 or not read + 4 <= size <= MAX_BLOCK_BYTES:
             raise _Damaged(f"has a block of {size} bytes")
-        return self._needed(size - read)[:-4]
+        return self._read_all(size - read)[:-4]
 
 
 class _Damaged(Exception):
@@ -166,7 +166,7 @@ class _Section:
         unit = 2**exponent if resolution and resolution[0] & 0x80 else 10**exponent
         self._interfaces.append(_Interface(link_type, options.get(INTERFACE_NAME, b"").decode(errors="replace"), unit))
 
-    def _packet(self, body: memoryview, number: int, high: int, low: int, size: int, whole: int, *, head: int) -> Packet:
+    def _packet(self, body: memoryview, number: int, high: int, low: int, size: int, _: int, *, head: int) -> Packet:
         interface = self._interface(number)
         if head + size > len(body):
             raise ValueError("the packet is larger than its block")

@@ -45,22 +45,22 @@ class Framing:
         return len(self._data)
 
     def begin(self) -> None:
-        """The next byte is the first one of the connection."""
+        """Called if the next byte is the first one of the connection."""
         self._lost = False
 
     def lose(self) -> None:
-        """Bytes are missing: forgets the incomplete frame."""
+        """Forgets the incomplete frame, because bytes are missing."""
         self._data.clear()
         self._size, self._lost = None, True
 
     @property
-    def begun(self) -> Frame | None:
+    def incomplete(self) -> Frame | None:
         """The frame whose first bytes have come, None if not even its length is known."""
         return None if self._size is None else Frame(bytes(self._data[LENGTH.size :]), self._size)
 
     def add(self, data: bytes, time_ns: int, comments: tuple[str, ...]) -> list[TimedFrame]:
         """Returns the frames that are complete with these bytes. Comments belong to the last frame of their packet."""
-        if self._lost and not self._found(data):
+        if self._lost and not self._finds_frame(data):
             return []
         self._comments += comments
         frames = []
@@ -70,13 +70,13 @@ class Framing:
                 self._began_ns = time_ns
             view = view[self._take(view) :]
             if self._size is not None and not self._left:
-                frames.append(self._complete(time_ns))
+                frames.append(self._complete(self._size, time_ns))
         if frames:
             frames[-1] = frames[-1]._replace(comments=self._comments)
             self._comments = ()
         return frames
 
-    def _found(self, data: bytes) -> bool:
+    def _finds_frame(self, data: bytes) -> bool:
         size = int.from_bytes(data[: LENGTH.size], "big", signed=True)
         self._lost = len(data) < LENGTH.size or not self._may_begin(data[LENGTH.size :], size)
         return not self._lost
@@ -96,9 +96,8 @@ class Framing:
         self._left -= taken
         return taken
 
-    def _complete(self, time_ns: int) -> TimedFrame:
-        frame = self.begun
-        assert frame is not None
+    def _complete(self, size: int, time_ns: int) -> TimedFrame:
+        frame = Frame(bytes(self._data[LENGTH.size :]), size)
         self._data.clear()
         self._size = None
         return TimedFrame(frame, self._began_ns, time_ns, ())

@@ -16,7 +16,7 @@ MAX_EARLY_SEGMENTS = 4096
 _MODULUS, _HALF = 1 << 32, 1 << 31
 
 
-class Bytes(NamedTuple):
+class ReadBytes(NamedTuple):
     """The next bytes of a direction, and the number of bytes that are missing before them."""
 
     data: bytes
@@ -39,7 +39,7 @@ class Direction:
         if self._first is None:
             self._first = sequence % _MODULUS
 
-    def add(self, sequence: int, payload: memoryview, size: int) -> list[Bytes]:
+    def add(self, sequence: int, payload: memoryview, size: int) -> list[ReadBytes]:
         """Returns what can be read now that a segment of `size` bytes has come, of which `payload` was captured."""
         self.begin(sequence)
         position = self._position_of(sequence)
@@ -51,13 +51,13 @@ class Direction:
             return self._read_early(skips=True) if is_full else []
         return [*self._read(position, payload.tobytes(), size), *self._read_early()]
 
-    def acknowledged(self, number: int) -> list[Bytes]:
+    def acknowledge(self, number: int) -> list[ReadBytes]:
         """Returns what can be read behind bytes that the peer has acknowledged, so that they are missing from the capture."""
         if not self._early or self._position_of(number) < self._early[0][0]:
             return []
         return self._read_early(skips=True)
 
-    def rest(self) -> list[Bytes]:
+    def rest(self) -> list[ReadBytes]:
         """Returns all that can be read, because the connection has ended."""
         found = []
         while self._early:
@@ -66,15 +66,14 @@ class Direction:
 
     def _position_of(self, sequence: int) -> int:
         """Returns the position of a sequence number, which is within 2 GiB of the present one."""
-        assert self._first is not None
-        distance = (sequence - self._first - self._position) % _MODULUS
+        distance = (sequence - (self._first or 0) - self._position) % _MODULUS
         return self._position + distance - (_MODULUS if distance >= _HALF else 0)
 
-    def _read_early(self, *, skips: bool = False) -> list[Bytes]:
+    def _read_early(self, *, skips: bool = False) -> list[ReadBytes]:
         """Returns the early segments that are next. If it `skips`, the bytes before the first of them are missing."""
-        found: list[Bytes] = []
+        found: list[ReadBytes] = []
         if skips and self._early[0][0] > self._position:
-            found.append(Bytes(b"", self._early[0][0] - self._position))
+            found.append(ReadBytes(b"", self._early[0][0] - self._position))
             self._position = self._early[0][0]
         while self._early and self._early[0][0] <= self._position:
             position, _, payload, size = heappop(self._early)
@@ -82,12 +81,12 @@ class Direction:
             found += self._read(position, payload, size)
         return found
 
-    def _read(self, position: int, payload: bytes, size: int) -> list[Bytes]:
+    def _read(self, position: int, payload: bytes, size: int) -> list[ReadBytes]:
         """Returns the new bytes of a segment. The bytes that were not captured are missing after them."""
         old = self._position - position
         if old >= size:
             return []
         self._position += size - old
-        found = [Bytes(payload[old:], 0)] if len(payload) > old else []
+        found = [ReadBytes(payload[old:], 0)] if len(payload) > old else []
         missing = size - max(len(payload), old)
-        return [*found, Bytes(b"", missing)] if missing else found
+        return [*found, ReadBytes(b"", missing)] if missing else found

@@ -9,7 +9,7 @@ from struct import Struct
 from struct import error as struct_error
 from typing import NamedTuple
 
-from ..tcp_packets import TCP, Address
+from ..packets import TCP, Address
 
 NULL, ETHERNET, LOOP, COOKED, COOKED_V2 = 0, 1, 108, 113, 276
 RAW = {12, 14, 101, 228, 229}
@@ -22,7 +22,7 @@ MORE_FRAGMENTS_OR_OFFSET = 0x3FFF
 _TCP = Struct(">HHIIBB")
 
 
-class Segment(NamedTuple):
+class TcpSegment(NamedTuple):
     """A TCP segment. `payload` are the captured bytes of the `size` bytes that it carries."""
 
     source: Address
@@ -34,7 +34,7 @@ class Segment(NamedTuple):
     size: int
 
 
-def segment_of(link_type: int, data: memoryview) -> Segment | None:
+def segment_of(link_type: int, data: memoryview) -> TcpSegment | None:
     """Returns the TCP segment in a packet, None if there is none."""
     try:
         packet = _ip_packet(link_type, data)
@@ -70,7 +70,7 @@ def _uint16(data: memoryview, position: int) -> int:
     return data[position] << 8 | data[position + 1]
 
 
-def _of_ipv4(packet: memoryview) -> Segment | None:
+def _of_ipv4(packet: memoryview) -> TcpSegment | None:
     header, total = (packet[0] & 15) * 4, _uint16(packet, 2)
     if packet[9] != TCP or header < 20 or _uint16(packet, 6) & MORE_FRAGMENTS_OR_OFFSET:
         return None
@@ -79,7 +79,7 @@ def _of_ipv4(packet: memoryview) -> Segment | None:
     return _of_tcp(packet[12:16].tobytes(), packet[16:20].tobytes(), packet[header:], size)
 
 
-def _of_ipv6(packet: memoryview) -> Segment | None:
+def _of_ipv6(packet: memoryview) -> TcpSegment | None:
     kind, position, end = packet[6], 40, 40 + _uint16(packet, 4)
     if end == 40:
         end = len(packet)
@@ -92,10 +92,10 @@ def _of_ipv6(packet: memoryview) -> Segment | None:
     return _of_tcp(packet[8:24].tobytes(), packet[24:40].tobytes(), packet[position:], end - position)
 
 
-def _of_tcp(source: bytes, destination: bytes, data: memoryview, size: int) -> Segment | None:
+def _of_tcp(source: bytes, destination: bytes, data: memoryview, size: int) -> TcpSegment | None:
     from_port, to_port, sequence, acknowledged, offset, flags = _TCP.unpack_from(data)
     header = (offset >> 4) * 4
     if header < 20 or size < header:
         return None
     payload = data[header:size]
-    return Segment(Address(source, from_port), Address(destination, to_port), sequence, acknowledged, flags, payload, size - header)
+    return TcpSegment(Address(source, from_port), Address(destination, to_port), sequence, acknowledged, flags, payload, size - header)

@@ -14,8 +14,7 @@ from ....protocol.batches.records import batches
 from ....protocol.errors import ErrorCode
 from ....protocol.schema import Message, ProtocolError, Spec, specs
 from ...plurals import counted
-from .ids import Ids
-from .pairs import kind_of, paired
+from .ids import Ids, kind_of, pair_items
 
 NOT_COMPARED = {
     *("throttle_time_ms", "log_append_time_ms", "session_lifetime_ms", "transaction_start_time_ms", "last_timestamp"),  # times
@@ -46,17 +45,17 @@ def _differences(recorded: Message, live: Message, version: int, ids: Ids, path:
 def _of_field(spec: Spec, before: Any, now: Any, version: int, ids: Ids, path: str) -> Iterator[str]:
     if before is None or now is None:
         if before is not now:
-            yield f"{path}: {_shown(spec, before)} was recorded, now {_shown(spec, now)}"
+            yield f"{path}: {_show(spec, before)} was recorded, now {_show(spec, now)}"
     elif spec.array:
         if len(before) != len(now):
             yield f"{path}: {counted(len(before), 'item was', 'items were')} recorded, now {len(now)}"
         item = spec._replace(array=False)
-        for number, one, other in paired(item, before, now, ids.live):
+        for number, one, other in pair_items(item, before, now, ids.live):
             yield from _of_field(item, one, other, version, ids, f"{path}[{number}]")
     elif isinstance(spec.kind, type):
         yield from _differences(before, now, version, ids, f"{path}.")
     elif not _same(spec, before, now, ids):
-        yield f"{path}: {_shown(spec, before)} was recorded, now {_shown(spec, now)}"
+        yield f"{path}: {_show(spec, before)} was recorded, now {_show(spec, now)}"
 
 
 def _same(spec: Spec, before: Any, now: Any, ids: Ids) -> bool:
@@ -75,7 +74,7 @@ def _contents(records: Any) -> object:
         return data
 
 
-def _shown(spec: Spec, value: Any) -> str:
+def _show(spec: Spec, value: Any) -> str:
     if spec.name.endswith("error_code") and isinstance(value, int):
         known = value in ErrorCode._value2member_map_
         return ErrorCode(value).name if known else str(value)

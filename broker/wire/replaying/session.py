@@ -31,7 +31,7 @@ class Kind(Enum):
     CLOSE = "close"
 
 
-class Step(NamedTuple):
+class ReplayStep(NamedTuple):
     """A step of a session on a connection. `exchange` is None for the end of the connection."""
 
     kind: Kind
@@ -39,17 +39,17 @@ class Step(NamedTuple):
     exchange: Exchange | None
 
 
-def steps_of(entries: Iterable[Entry]) -> list[Step]:
+def steps_of(entries: Iterable[Entry]) -> list[ReplayStep]:
     """Returns the steps of a session."""
-    timed: list[tuple[float, int, Step]] = []
+    timed: list[tuple[float, int, ReplayStep]] = []
     for entry in entries:
         if isinstance(entry, Event):
             if entry.kind == "connection closed" and entry.connection is not None:
-                timed.append((entry.at.wall_ms, len(timed), Step(Kind.CLOSE, entry.connection, None)))
+                timed.append((entry.at.wall_ms, len(timed), ReplayStep(Kind.CLOSE, entry.connection, None)))
         elif entry.api_key not in AUTHENTICATION:
-            timed.append((entry.received.wall_ms, len(timed), Step(Kind.SEND, entry.connection, entry)))
+            timed.append((entry.received.wall_ms, len(timed), ReplayStep(Kind.SEND, entry.connection, entry)))
             if entry.written is not None:
-                timed.append((entry.written.wall_ms, len(timed), Step(Kind.RECEIVE, entry.connection, entry)))
+                timed.append((entry.written.wall_ms, len(timed), ReplayStep(Kind.RECEIVE, entry.connection, entry)))
     return [step for _, _, step in sorted(timed, key=lambda each: each[:2])]
 
 
@@ -75,7 +75,7 @@ def request_frame(exchange: Exchange, ids: Ids) -> bytes:
         header = read_request_header(view)
         if header.version in header.api.declared:
             message: Message = header.api.request.decoders[header.version](view, header.position)[0]
-            replaced = ids.replaced(message)
+            replaced = ids.translate(message)
             if replaced != message:
                 encoded: bytes = replaced.encode(header.version)
                 return frame[: header.position] + encoded

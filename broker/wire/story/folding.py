@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from .steps import Step
+from .steps import StoryStep
 
 FEWEST_REPETITIONS = 3
 MAX_CYCLE_LENGTH = 6
@@ -16,24 +16,24 @@ MAX_CYCLE_LENGTH = 6
 class Fold:
     """Steps of one client that one line stands for. Steps in the background may differ; all others look the same."""
 
-    steps: Sequence[Step]
+    steps: Sequence[StoryStep]
 
     @property
-    def first(self) -> Step:
+    def first(self) -> StoryStep:
         return self.steps[0]
 
     @property
-    def last(self) -> Step:
+    def last(self) -> StoryStep:
         return self.steps[-1]
 
 
-def folded(steps: Iterable[Step]) -> list[Fold]:
+def fold_steps(steps: Iterable[StoryStep]) -> list[Fold]:
     """Returns the lines of a story in the order in which they begin. Eras are folded by themselves."""
-    return [fold for era in _eras(steps) for fold in sorted(_folded_era(era), key=lambda fold: fold.first.sequence)]
+    return [fold for era in _eras(steps) for fold in sorted(_fold_era(era), key=lambda fold: fold.first.sequence)]
 
 
-def _eras(steps: Iterable[Step]) -> Iterator[list[Step]]:
-    era: list[Step] = []
+def _eras(steps: Iterable[StoryStep]) -> Iterator[list[StoryStep]]:
+    era: list[StoryStep] = []
     for step in steps:
         if step.begins_era:
             yield era
@@ -42,15 +42,15 @@ def _eras(steps: Iterable[Step]) -> Iterator[list[Step]]:
     yield era
 
 
-def _folded_era(steps: Sequence[Step]) -> Iterator[Fold]:
-    by_client: dict[tuple[str, bool], list[Step]] = {}
+def _fold_era(steps: Sequence[StoryStep]) -> Iterator[Fold]:
+    by_client: dict[tuple[str, bool], list[StoryStep]] = {}
     for step in steps:
         by_client.setdefault((step.client, step.is_background), []).append(step)
     for (_, is_background), of_client in by_client.items():
         yield from [Fold(of_client)] if is_background else _cycles(of_client)
 
 
-def _cycles(steps: Sequence[Step]) -> Iterator[Fold]:
+def _cycles(steps: Sequence[StoryStep]) -> Iterator[Fold]:
     """Yields one fold for each step of a cycle that is repeated, and one for each other step."""
     looks = [step.look for step in steps]
     position = 0

@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 from itertools import zip_longest
 
 from ..diagrams.lifelines import Lifelines
-from ..doctor.fetches import has_records
+from ..doctor.consumers import has_records
 from ..doctor.history import PRELIMINARY
 from ..exchange import Entry, Event, Exchange
-from ..labels import request_label, response_label, shortened
+from ..labels import request_label, response_label, shorten
 
 ERA_EVENTS = frozenset(("control", "fault", "clock"))
 """The events after which a story begins anew, because the test has changed something for all clients."""
@@ -26,7 +26,7 @@ _UUID = re.compile(r"([0-9a-f]{8})(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class StoryStep:
     """An entry of a story. `client` is empty for events of the cluster, and `result` is what a request has led to.
 
     `begins_era` says that nothing before it may be folded with something after it.
@@ -47,7 +47,7 @@ class Step:
         return self.client, self.node, self.text, _NUMBER.sub("#", self.result)
 
 
-def steps_of(entries: Iterable[Entry]) -> list[Step]:
+def steps_of(entries: Iterable[Entry]) -> list[StoryStep]:
     """Returns the steps of some entries in order."""
     in_order = sorted(entries, key=lambda entry: entry.sequence)
     names = Names(in_order)
@@ -57,7 +57,7 @@ def steps_of(entries: Iterable[Entry]) -> list[Step]:
 
 
 def _said_once(entries: Sequence[Entry]) -> Iterator[Entry]:
-    """Yields the entries without the controls of faults, because an event for the fault follows them."""
+    """Yields the entries except for controls that add or remove a fault, because an event for the fault follows each of them."""
     for entry, following in zip_longest(entries, entries[1:]):
         if not (isinstance(entry, Event) and isinstance(following, Event) and (entry.kind, following.kind) == ("control", "fault")):
             yield entry
@@ -91,15 +91,15 @@ class Names:
         return "" if number is None else self._lifelines.all[number].name
 
 
-def _exchange(exchange: Exchange, names: Names) -> Step:
+def _exchange(exchange: Exchange, names: Names) -> StoryStep:
     begun = exchange.received.wall_ms
-    step = Step(
-        exchange.sequence, begun, names.client(exchange), names.node(exchange), shortened(request_label(exchange), _MAX_TEXT_LENGTH)
+    step = StoryStep(
+        exchange.sequence, begun, names.client(exchange), names.node(exchange), shorten(request_label(exchange), _MAX_TEXT_LENGTH)
     )
     if _is_background(exchange):
         subjects = " ".join((exchange.api, *exchange.groups[:1])) if exchange.api in _HEARTBEATS else exchange.api
-        return replace(step, text="Fetch without records" if exchange.api == "Fetch" else shortened(subjects), is_background=True)
-    return replace(step, result=shortened("; ".join(_results(exchange)), _MAX_TEXT_LENGTH))
+        return replace(step, text="Fetch without records" if exchange.api == "Fetch" else shorten(subjects), is_background=True)
+    return replace(step, result=shorten("; ".join(_results(exchange)), _MAX_TEXT_LENGTH))
 
 
 def _is_background(exchange: Exchange) -> bool:
@@ -119,7 +119,7 @@ def _joins_or_leaves(exchange: Exchange) -> bool:
 
 def _results(exchange: Exchange) -> Iterator[str]:
     if exchange.api == "OffsetCommit" and not exchange.errors:
-        yield ", ".join(f"offset {offset}" for offset in _committed(exchange)) or "ok"
+        yield ", ".join(f"offset {offset}" for offset in _committed_offsets(exchange)) or "ok"
     elif exchange.response_frame is not None:
         yield f"{'✗ ' if exchange.errors else ''}{response_label(exchange)}"
     elif exchange.answered is None and not exchange.ended:
@@ -129,22 +129,22 @@ def _results(exchange: Exchange) -> Iterator[str]:
     yield from (f"[{fault}]" for fault in exchange.faults)
 
 
-def _committed(exchange: Exchange) -> list[int]:
+def _committed_offsets(exchange: Exchange) -> list[int]:
     """Returns the offsets that a request commits."""
     topics = getattr(exchange.partial_request, "topics", ())
     return [partition.committed_offset for topic in topics for partition in topic.partitions]
 
 
-def _event(event: Event, names: Names) -> Step:
+def _event(event: Event, names: Names) -> StoryStep:
     client, node = names.client(event), names.node(event)
     told = event.text if event.kind == "group" else f"{event.kind}: {event.text}"
-    step = Step(event.sequence, event.at.wall_ms, client, node, shortened(_UUID.sub(r"\1", told), _MAX_TEXT_LENGTH))
+    step = StoryStep(event.sequence, event.at.wall_ms, client, node, shorten(_UUID.sub(r"\1", told), _MAX_TEXT_LENGTH))
     if event.kind == "connection opened":
         return replace(step, text="connect", is_background=True)
     if event.kind == "connection closed":
         by_client = event.fields.get("by") == "client"
-        text = "disconnect" if by_client else shortened(f"✗ {event.text}", _MAX_TEXT_LENGTH)
+        text = "disconnect" if by_client else shorten(f"✗ {event.text}", _MAX_TEXT_LENGTH)
         return replace(step, text=text, is_background=by_client)
     if event.kind == "handshake failed":
-        return replace(step, text="TLS handshake", result=shortened(f"✗ {event.text}", _MAX_TEXT_LENGTH))
+        return replace(step, text="TLS handshake", result=shorten(f"✗ {event.text}", _MAX_TEXT_LENGTH))
     return replace(step, begins_era=event.kind in ERA_EVENTS)

@@ -14,8 +14,8 @@ from textwrap import wrap
 
 from ...plurals import counted
 from ..exchange import Entry
-from ..labels import shortened
-from .folding import Fold, folded
+from ..labels import shorten
+from .folding import Fold, fold_steps
 from .steps import Names, steps_of
 
 COLUMNS = 118
@@ -35,7 +35,7 @@ def as_story(entries: Sequence[Entry], begin_ms: float = 0.0) -> str:
     Background is left out first if there are more than MAX_LINES lines, then what is neither at the beginning nor at the end.
     """
     latest = entries[-MAX_ENTRIES:]
-    folds = folded(steps_of(latest))
+    folds = fold_steps(steps_of(latest))
     if not folds:
         return "nothing has happened\n"
     begin_ms = begin_ms or folds[0].first.at_ms
@@ -50,7 +50,7 @@ def as_story(entries: Sequence[Entry], begin_ms: float = 0.0) -> str:
 
 def _clients(names: Names) -> str:
     named = ", ".join(f"{client} is {software}" for client, software in names.software.items())
-    return shortened(f"clients: {named}", COLUMNS)
+    return shorten(f"clients: {named}", COLUMNS)
 
 
 def _most_important(folds: Sequence[Fold]) -> Iterator[Fold | int]:
@@ -80,7 +80,7 @@ def _rows(fold: Fold, begin_ms: float, width: int) -> list[str]:
 
 def _place(fold: Fold) -> str:
     """Returns the client and the node, or only that which all steps of a fold have."""
-    client, nodes = shortened(fold.first.client, _MAX_NAME_LENGTH), {step.node for step in fold.steps}
+    client, nodes = shorten(fold.first.client, _MAX_NAME_LENGTH), {step.node for step in fold.steps}
     if not client:
         return f"{fold.first.node} " if fold.first.node else ""
     return f"{client} -> {fold.first.node}  " if len(nodes) == 1 and fold.first.node else f"{client}  "
@@ -89,13 +89,13 @@ def _place(fold: Fold) -> str:
 def _text(fold: Fold) -> str:
     first, count = fold.first, len(fold.steps)
     if first.is_background:
-        return ", ".join(_counted(Counter(step.text for step in fold.steps)))
+        return ", ".join(_with_counts(Counter(step.text for step in fold.steps)))
     times = f"{count} x " if count > 1 else ""
     more = f" ... {fold.last.result}" if fold.last.result != first.result else ""
     return f"{times}{first.text}{f': {first.result}' if first.result else ''}{more}"
 
 
-def _counted(texts: Counter[str]) -> Iterable[str]:
+def _with_counts(texts: Counter[str]) -> Iterable[str]:
     return (text if count == 1 else f"{count} x {text}" for text, count in texts.items())
 
 

@@ -69,7 +69,7 @@ class RecordScan:
                 if position > end or (not lenient and (position != stop or size & 1)):
                     raise IndexError
                 if delta != accepted or (keys and key & 1):
-                    timestamp = self.header.max_timestamp if append_bit else _wrapped(base + (delta >> 1 ^ -(delta & 1)))
+                    timestamp = self.header.max_timestamp if append_bit else _wrap(base + (delta >> 1 ^ -(delta & 1)))
                     if timestamp > latest:
                         latest = timestamp
                     if earliest <= timestamp <= upper and not append_bit and not (keys and key & 1):
@@ -120,6 +120,6 @@ def _skip_headers(data: Buffer, count: int, position: int, end: int) -> int:
     return position
 
 
-def _wrapped(value: int) -> int:
+def _wrap(value: int) -> int:
     """Returns a sum as Java's long arithmetic wraps it."""
     return value if MIN_LONG <= value <= MAX_LONG else (value - MIN_LONG & (1 << 64) - 1) + MIN_LONG

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from odradek.broker.api.failure import failed, failure
+from odradek.broker.api.failure import failure, with_error
 from odradek.protocol.errors import ErrorCode
 from odradek.protocol.messages import APIS
 from odradek.protocol.messages.consumer_group_describe import CONSUMER_GROUP_DESCRIBE
@@ -90,8 +90,8 @@ def test_failure_says_nothing_about_the_configs_of_new_topics() -> None:
 
 def test_failed_item_keeps_only_its_identity() -> None:
     partition = PartitionProduceResponse(index=3, base_offset=8)
-    item = failed(TopicProduceResponse(name="t", partition_responses=[partition]), ErrorCode.INVALID_RECORD, "bad")
+    item = with_error(TopicProduceResponse(name="t", partition_responses=[partition]), ErrorCode.INVALID_RECORD, "bad")
     assert item == TopicProduceResponse(name="t", partition_responses=[])
-    assert failed(partition, ErrorCode.INVALID_RECORD, "bad") == PartitionProduceResponse(
+    assert with_error(partition, ErrorCode.INVALID_RECORD, "bad") == PartitionProduceResponse(
         index=3, error_code=ErrorCode.INVALID_RECORD, error_message="bad", base_offset=-1
     )

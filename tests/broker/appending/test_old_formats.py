@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from odradek.protocol.batches.compression import Compression
-from odradek.protocol.batches.message_sets import Message, build_message, build_message_set
+from odradek.protocol.batches.message_sets import LegacyMessage, build_message, build_message_set
 from odradek.protocol.batches.record_builder import build_batch
 from odradek.protocol.batches.records import Record, batches
 from odradek.protocol.errors import ErrorCode
@@ -63,7 +63,7 @@ def test_produce_empty_message_set_appends_nothing(data: bytes | None) -> None:
 
 
 def message(magic: int = 1, attributes: int = 0, key: bytes | None = None, timestamp: int = START_MS) -> bytes:
-    return build_message(Message(0, magic, attributes, timestamp, key, b"v"))
+    return build_message(LegacyMessage(0, magic, attributes, timestamp, key, b"v"))
 
 
 @pytest.mark.parametrize(

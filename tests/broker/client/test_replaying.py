@@ -12,7 +12,7 @@ from odradek import Cluster
 from odradek.broker.cli import main
 from odradek.broker.client.replaying import Replay
 from odradek.broker.wire.exchange import Entry
-from odradek.broker.wire.reading.capture import Capture
+from odradek.broker.wire.reading.capture import CaptureReader
 from odradek.protocol.frame import encode_request
 from odradek.protocol.messages.api_versions import API_VERSIONS, ApiVersionsRequest
 from odradek.protocol.messages.create_topics import CREATE_TOPICS, CreatableTopic, CreateTopicsRequest
@@ -32,7 +32,7 @@ ALL = MetadataRequest(topics=None)
 
 def entries(path: Path) -> list[Entry]:
     with path.open("rb") as stream:
-        return list(Capture(stream).entries())
+        return list(CaptureReader(stream).entries())
 
 
 @contextmanager

@@ -11,7 +11,7 @@ import pytest
 
 from odradek.broker.cli import main
 from odradek.broker.wire.exchange import Exchange
-from odradek.broker.wire.reading.capture import Capture
+from odradek.broker.wire.reading.capture import CaptureReader
 from odradek.protocol.messages.metadata import METADATA, MetadataRequest
 from tests.broker.network.client import ask, connect
 from tests.broker.process.serve_process import CLEAN, COMMAND, bootstrap_servers, running
@@ -20,7 +20,7 @@ ALL = MetadataRequest(topics=None)
 
 
 def exchanges(data: bytes) -> list[tuple[str, str]]:
-    found = Capture(BytesIO(data)).entries()
+    found = CaptureReader(BytesIO(data)).entries()
     return [(entry.api, entry.listener) for entry in found if isinstance(entry, Exchange)]
 
 

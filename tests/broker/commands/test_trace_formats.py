@@ -49,7 +49,7 @@ def test_trace_draws_what_it_has_seen_until_ctrl_c(monkeypatch: pytest.MonkeyPat
         yield Missed(7)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(trace, "followed", followed)
+    monkeypatch.setattr(trace, "follow_record", followed)
     assert cli.main(["trace", "--format", "mermaid"]) == 0
     captured = capsys.readouterr()
     assert captured.out == FORMATS["mermaid"](story())

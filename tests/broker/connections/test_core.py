@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from odradek.broker.api.context import Context
 from odradek.broker.api.registry import CloseConnection, Handler
 from odradek.broker.connections.connection import FRAME_START_BYTES, OUTPUT_LIMIT_BYTES, TURN_REQUESTS
-from odradek.broker.connections.core import STAGING_BYTES
 from odradek.broker.connections.large_frame import LARGE_FRAME_BYTES, MAX_TOUCHED_BYTES
+from odradek.broker.connections.output import STAGING_BYTES
 from odradek.broker.handlers import HANDLERS
 from odradek.broker.handlers.api_versions import TELEMETRY
 from odradek.broker.network.client_protocol import WRITE_BYTES

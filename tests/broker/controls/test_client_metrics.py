@@ -9,7 +9,6 @@ from odradek import Cluster
 from odradek.protocol.messages.get_telemetry_subscriptions import GET_TELEMETRY_SUBSCRIPTIONS, GetTelemetrySubscriptionsRequest
 from odradek.protocol.messages.incremental_alter_configs import INCREMENTAL_ALTER_CONFIGS
 from odradek.protocol.messages.push_telemetry import PUSH_TELEMETRY, PushTelemetryRequest
-from tests.broker.controls.test_faults import address
 from tests.broker.network.client import ask, connect
 from tests.differential.requests import request_of
 
@@ -22,7 +21,7 @@ CLIENT = b"\7" * 16
 def subscribe(cluster: Cluster, **configs: str) -> None:
     changes = [{"name": name, "value": value, "config_operation": 0} for name, value in configs.items()]
     resource = {"resource_type": 16, "resource_name": "all", "configs": changes}
-    with connect(address(cluster)) as connection:
+    with connect(cluster.bootstrap_servers) as connection:
         request = request_of(INCREMENTAL_ALTER_CONFIGS, {"resources": [resource], "validate_only": False})
         assert not ask(connection, INCREMENTAL_ALTER_CONFIGS, 1, request).responses[0].error_code
 
@@ -43,7 +42,7 @@ def test_metrics_of_librdkafka_are_shown() -> None:
 
 
 def test_unreadable_metrics_are_shown_with_the_problem() -> None:
-    with Cluster(nodes=1) as cluster, connect(address(cluster)) as connection:
+    with Cluster(nodes=1) as cluster, connect(cluster.bootstrap_servers) as connection:
         request = GetTelemetrySubscriptionsRequest(client_instance_id=CLIENT)
         subscription = ask(connection, GET_TELEMETRY_SUBSCRIPTIONS, 0, request).subscription_id
         pushed = PushTelemetryRequest(
@@ -56,7 +55,7 @@ def test_unreadable_metrics_are_shown_with_the_problem() -> None:
 
 
 def test_compressed_metrics_that_are_damaged_are_shown() -> None:
-    with Cluster(nodes=1) as cluster, connect(address(cluster)) as connection:
+    with Cluster(nodes=1) as cluster, connect(cluster.bootstrap_servers) as connection:
         request = GetTelemetrySubscriptionsRequest(client_instance_id=CLIENT)
         subscription = ask(connection, GET_TELEMETRY_SUBSCRIPTIONS, 0, request).subscription_id
         pushed = PushTelemetryRequest(

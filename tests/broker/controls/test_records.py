@@ -117,7 +117,7 @@ def test_records_name_the_state_of_their_transaction(cluster: Cluster) -> None:
         (b"3", "open"),
     ]
     with pytest.raises(ControlTimeout, match="topic 'orders' has 1 of 2 records: 1 in partition 0"):
-        cluster.wait_for_records("orders", 2, timeout_s=0.01)
+        cluster.wait_for_records("orders", 2, timeout_s=0)
     [transaction] = cluster.transactions()
     assert (transaction.transactional_id, transaction.state, transaction.partitions) == ("t", "Ongoing", {"orders": [0]})
     assert transaction.started is not None

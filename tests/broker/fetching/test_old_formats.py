@@ -9,7 +9,7 @@ from odradek.protocol.batches.records import read_header
 from odradek.protocol.errors import ErrorCode
 from odradek.protocol.messages.fetch import FETCH, FetchPartition, FetchRequest, FetchTopic, PartitionData
 from tests.broker.harness import World, produce
-from tests.protocol.batches.test_message_sets import read_by_kafka_python
+from tests.protocol.batches.kafka_python_reader import read_by_kafka_python
 
 
 def world(as_version: str = "2.8", **configs: str) -> World:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from odradek.broker.api.parked import Undecoded
+from odradek.broker.api.gate import Undecoded
 from odradek.broker.fetching.fetch_shortcut import FetchTemplate
 from odradek.broker.topics.partition import Partition
 from tests.broker.fetching.test_fetch_shortcut import request, response

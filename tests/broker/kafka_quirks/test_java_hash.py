@@ -2,9 +2,25 @@
 
 from __future__ import annotations
 
-import pytest
+from base64 import urlsafe_b64decode
 
-from odradek.broker.kafka_quirks.java_hash import abs_java_hash, hash_map_order, partitions_order, timeline_order
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from kafka.partitioner.default import murmur2 as their_murmur2
+
+from odradek.broker.kafka_quirks.java_hash import (
+    JavaHashTable,
+    abs_java_hash,
+    hash_map_order,
+    integer_hash,
+    murmur2,
+    partition_of,
+    partitions_order,
+    timeline_order,
+    topic_id_hash,
+    topic_partition_hash,
+)
 
 KEYS = [f"key-{37 * number}{'' if number % 3 else 'ü'}" for number in range(30)]
 
@@ -49,3 +65,44 @@ def test_timeline_order_equals_kafka() -> None:
 def test_partitions_order_equals_java(count: int, concurrent: bool, expected: list[int]) -> None:
     """Recorded from Java: values of a ConcurrentHashMap, or a HashMap, of partitions of __consumer_offsets."""
     assert partitions_order("__consumer_offsets", range(count), concurrent=concurrent) == expected
+
+
+@pytest.mark.parametrize(
+    ("topic_id", "of_topic", "of_partition"),
+    [("IFc40WAYRmy2WPenXtNP5Q", -1463499009, 1876170978), ("Iwgk0hXOQ6GLNRCwtG7h2g", 161322521, 706030856)],
+)
+def test_hash_of_topic_partition_equals_kafka(topic_id: str, of_topic: int, of_partition: int) -> None:
+    """Recorded from Kafka: `hashCode()` of a Uuid, and of the TopicIdPartition with partition 1."""
+    decoded = urlsafe_b64decode(topic_id + "==")
+    assert topic_id_hash(decoded) == of_topic & 0xFFFFFFFF
+    assert topic_partition_hash((decoded, 1)) == of_partition & 0xFFFFFFFF
+
+
+def test_table_iterates_by_bucket_and_grows() -> None:
+    table = JavaHashTable(integer_hash, [17, 1, 33, 16])
+    assert list(table) == [16, 17, 1, 33]
+    for key in range(2, 11):
+        table.add(key)
+    assert list(table) == [1, 33, *range(2, 11), 16, 17]
+    for key in range(2, 11):
+        table.remove(key)
+    assert list(table) == [1, 33, 16, 17], "the table keeps its size"
+    assert (len(table), 33 in table, 2 in table) == (4, True, False)
+
+
+def test_key_computed_if_absent_goes_first_in_its_bucket() -> None:
+    table = JavaHashTable(integer_hash, capacity=4)
+    for key in (1, 5, 5, 9):
+        table.compute_if_absent(key)
+    assert list(table) == [9, 5, 1]
+    table.add(13)
+    assert list(table) == [9, 1, 5, 13], "the table has grown to eight buckets"
+
+
+@given(st.binary(max_size=40))
+def test_murmur2_equals_kafka_python(key: bytes) -> None:
+    assert murmur2(key) == their_murmur2(key) & 0xFFFFFFFF
+
+
+def test_partition_of_a_key_is_within_the_topic() -> None:
+    assert {partition_of(str(number).encode(), 3) for number in range(20)} == {0, 1, 2}

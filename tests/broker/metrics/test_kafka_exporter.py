@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from odradek.broker.groups.offsets import CommittedOffset
 from odradek.broker.metrics import kafka_exporter
 from odradek.broker.metrics.openmetrics import labels
 from odradek.broker.scheduling.slices import ITEMS
-from tests.broker.harness import START_MS, World, produce
+from tests.broker.harness import World, produce
+from tests.broker.metrics.activity import commit
 from tests.broker.metrics.expositions import Labels, labelled, of
 
 ADDRESSES = {1: "127.0.0.1:9092", 2: "127.0.0.1:9093", 3: "127.0.0.1:9094"}
@@ -22,12 +22,6 @@ def partition(topic: str, index: int) -> Labels:
 
 def progress(group: str, topic: str, index: int) -> Labels:
     return labelled(consumergroup=group, topic=topic, partition=str(index))
-
-
-def commit(world: World, group: str, offsets: dict[tuple[str, int], int]) -> None:
-    world.cluster.topics.ensure_internal("__consumer_offsets")
-    committed = {key: CommittedOffset(offset, -1, "", START_MS) for key, offset in offsets.items()}
-    world.cluster.groups.offsets.commit(group, committed)
 
 
 def test_brokers_are_the_nodes_that_are_alive() -> None:

@@ -11,8 +11,8 @@ from odradek.protocol.messages.fetch import FETCH
 from odradek.protocol.messages.metadata import METADATA, MetadataRequest, MetadataRequestTopic
 from odradek.protocol.messages.produce import PRODUCE
 from tests.broker.harness import Client, World, a_batch, produce_request
+from tests.broker.metrics.activity import fetch
 from tests.broker.metrics.expositions import Labels, labelled, of
-from tests.broker.metrics.test_state import fetch
 
 
 def counts_of(world: World) -> RequestCounts:

@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 from odradek.broker.metrics import state
-from odradek.protocol.messages.fetch import FETCH, FetchPartition, FetchRequest, FetchTopic
+from odradek.protocol.messages.fetch import FETCH
 from odradek.protocol.messages.metadata import METADATA, MetadataRequest
 from tests.broker.harness import World, produce
+from tests.broker.metrics.activity import commit, fetch
 from tests.broker.metrics.expositions import Labels, labelled, of
-from tests.broker.metrics.test_kafka_exporter import commit
 
 
 def rendered(world: World) -> dict[str, dict[Labels, float]]:
     return of(state.pieces(world.core))
-
-
-def fetch(topic: str) -> FetchRequest:
-    partition = FetchPartition(partition=0, fetch_offset=0, partition_max_bytes=1000)
-    return FetchRequest(max_wait_ms=1000, min_bytes=1, max_bytes=1000, topics=[FetchTopic(topic=topic, partitions=[partition])])
 
 
 def test_connections_and_parked_requests_are_counted() -> None:

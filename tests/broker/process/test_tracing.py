@@ -11,7 +11,7 @@ import pytest
 from odradek.broker.network.server import Server, ServerOptions
 from odradek.broker.process.tracing import Tracer
 from odradek.broker.settings.cluster_config import RecordLimits, cluster_of
-from odradek.broker.wire.filters import parsed
+from odradek.broker.wire.filters import parse_filter
 
 LISTENER = {"listeners": "PLAINTEXT://127.0.0.1:0"}
 
@@ -34,7 +34,7 @@ def test_slow_reader_delays_only_itself() -> None:
         assert free.wait(30)
 
     async def run() -> None:
-        tracer = Tracer(parsed(""), verbose=False, as_json=False, write=write)
+        tracer = Tracer(parse_filter(""), verbose=False, as_json=False, write=write)
         server = await traced(tracer, RecordLimits(exchanges=20))
         server.core.tell("control", "first")
         await asyncio.to_thread(blocked.wait, 30)
@@ -61,7 +61,7 @@ def test_reader_that_has_gone_ends_the_trace(error: OSError) -> None:
         raise error
 
     async def run() -> None:
-        tracer = Tracer(parsed(""), verbose=False, as_json=True, write=write)
+        tracer = Tracer(parse_filter(""), verbose=False, as_json=True, write=write)
         server = await traced(tracer, RecordLimits())
         server.core.tell("control", "first")
         await asyncio.to_thread(failed.wait, 30)

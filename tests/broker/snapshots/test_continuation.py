@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from odradek.broker.api.parked import Parked
+from odradek.broker.api.gate import Parked
 from odradek.broker.cluster.state import ClusterState
 from odradek.broker.groups.classic.messages import Join, Protocol, Sync
 from odradek.broker.groups.consumer.heartbeat import ConsumerHeartbeat

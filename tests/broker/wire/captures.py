@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from odradek.broker.wire.captured_connection import CapturedConnection, Section
-from odradek.broker.wire.tcp_packets import FIN, RST, Address, canonical
+from odradek.broker.wire.packets import FIN, RST, Address, canonical
 from tests.broker.harness import START_MS, Client, World
 
 TSHARK = shutil.which("tshark")

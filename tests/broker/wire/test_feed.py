@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from odradek.broker.settings.cluster_config import RecordLimits
 from odradek.broker.wire.exchange import Entry, Exchange
-from odradek.broker.wire.feed import Feed, selected
-from odradek.broker.wire.filters import parsed
+from odradek.broker.wire.feed import Feed, show_selected
+from odradek.broker.wire.filters import parse_filter
 from odradek.protocol.messages.fetch import FETCH, FetchPartition, FetchRequest, FetchTopic
 from tests.broker.harness import World, produce
 from tests.broker.wire.test_record import a_world, pipelined, record_of
@@ -20,7 +20,7 @@ def a_waiting_fetch() -> FetchRequest:
 
 
 def feed_of(world: World, text: str = "", since: int = 0) -> Feed[Entry]:
-    return Feed(record_of(world), since, selected(record_of(world), parsed(text)))
+    return Feed(record_of(world), since, show_selected(record_of(world), parse_filter(text)))
 
 
 def test_feed_returns_each_entry_once() -> None:

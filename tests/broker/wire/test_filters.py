@@ -6,7 +6,7 @@ import pytest
 
 from odradek.broker.control_errors import InvalidControl
 from odradek.broker.wire.exchange import Event, Exchange, Moment
-from odradek.broker.wire.filters import MAX_CHARACTERS, parsed
+from odradek.broker.wire.filters import MAX_CHARACTERS, parse_filter
 from odradek.protocol.messages.heartbeat import HEARTBEAT, HeartbeatRequest, HeartbeatResponse
 from odradek.protocol.messages.produce import PRODUCE, PartitionProduceResponse, ProduceResponse, TopicProduceResponse
 from tests.broker.harness import a_batch, produce_request
@@ -62,7 +62,7 @@ def test_filter_selects_an_exchange(text: str) -> None:
         received=Moment(0, 1000),
         answered=Moment(0, 1250),
     )
-    assert parsed(text)(found)
+    assert parse_filter(text)(found)
 
 
 @pytest.mark.parametrize(
@@ -84,19 +84,19 @@ def test_filter_selects_an_exchange(text: str) -> None:
     ],
 )
 def test_filter_leaves_out_an_exchange(text: str) -> None:
-    assert not parsed(text)(a_produce())
+    assert not parse_filter(text)(a_produce())
 
 
 def test_or_binds_less_than_and() -> None:
-    selects = parsed("api=Heartbeat or api=Produce and error")
+    selects = parse_filter("api=Heartbeat or api=Produce and error")
     assert [selects(each) for each in (a_heartbeat(), a_produce(), a_produce(6))] == [True, False, True]
 
 
 def test_filter_selects_events_by_kind_and_fields() -> None:
     for text in ("event", "event=leader", "topic=orders", "node=2", "text='node 2*'", "not api=Produce", "sequence>4"):
-        assert parsed(text)(AN_EVENT), text
+        assert parse_filter(text)(AN_EVENT), text
     for text in ("api", "api!=Produce", "error", "event=clock", "group", "duration_ms<5"):
-        assert not parsed(text)(AN_EVENT), text
+        assert not parse_filter(text)(AN_EVENT), text
 
 
 @pytest.mark.parametrize(
@@ -121,7 +121,7 @@ def test_filter_selects_events_by_kind_and_fields() -> None:
 )
 def test_typo_is_marked_with_the_nearest_name(text: str, marked: str, reason: str) -> None:
     with pytest.raises(InvalidControl) as raised:
-        parsed(text)
+        parse_filter(text)
     first, shown, marks = str(raised.value).split("\n")
     assert reason in first
     assert shown == f"  {text}"
@@ -132,4 +132,4 @@ def test_typo_is_marked_with_the_nearest_name(text: str, marked: str, reason: st
 def test_filter_without_bounds_is_refused() -> None:
     for text in ("(" * 100 + "api" + ")" * 100, "not " * 100 + "api", "a" * (MAX_CHARACTERS + 1)):
         with pytest.raises(InvalidControl, match=r"more than 50 levels|longer than"):
-            parsed(text)
+            parse_filter(text)

@@ -14,7 +14,7 @@ from confluent_kafka.cimpl import NewTopic
 from odradek import Cluster
 from odradek.broker import cli
 from odradek.broker.wire.exchange import Event, Exchange
-from odradek.broker.wire.reading.capture import Capture
+from odradek.broker.wire.reading.capture import CaptureReader
 
 from .captures import expert_items, needs_tshark, tshark, tshark_frames
 from .founding import SCENARIOS
@@ -38,7 +38,7 @@ def scenario(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
 def test_founding_capture_names_the_cause(scenario: tuple[str, Path]) -> None:
     name, path = scenario
     with path.open("rb") as stream:
-        entries = list(Capture(stream).entries())
+        entries = list(CaptureReader(stream).entries())
     (closed,) = [entry for entry in entries if isinstance(entry, Event) and entry.kind == "connection closed"]
     assert closed.fields["by"] == "broker"
     assert name.partition(" ")[0] in str(closed.fields["reason"])
@@ -104,7 +104,7 @@ def test_walk_of_librdkafka_is_read_by_wireshark(tmp_path: Path) -> None:
     assert set(expert_items(path)) - DEFECTS <= {RESET}
     frames = [frame for frame in tshark_frames(path) if frame.from_client]
     with path.open("rb") as stream:
-        exchanges = [entry for entry in Capture(stream).entries() if isinstance(entry, Exchange)]
+        exchanges = [entry for entry in CaptureReader(stream).entries() if isinstance(entry, Exchange)]
     theirs = [start for frame in frames for start in zip(frame.keys, frame.versions, frame.correlation_ids, strict=True)]
     assert [(each.api_key, each.version, each.correlation_id) for each in exchanges] == theirs
     assert {"CreateTopics", "Produce", "Fetch", "JoinGroup", "SyncGroup"} <= {each.api for each in exchanges}

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from odradek.broker.wire.redaction import SECRET_FIELDS, blanked, redact_request, redact_response, redacted
+from odradek.broker.wire.redaction import SECRET_FIELDS, blank, redact, redact_request, redact_response
 from odradek.protocol.frame import decode_response, encode_request, encode_response
 from odradek.protocol.messages import APIS
 from odradek.protocol.messages.alter_configs import ALTER_CONFIGS, AlterableConfig, AlterConfigsRequest, AlterConfigsResource
@@ -40,8 +40,8 @@ def altered(name: str, value: str | None, resource_type: int = BROKER) -> str | 
     frame = request_frame(ALTER_CONFIGS, 2, request)
     shown = redact_request(frame)
     assert len(shown) == len(frame)
-    (config,) = redacted(request).resources[0].configs
-    assert AlterConfigsRequest.decode(2, memoryview(shown)[-len(request.encode(2)) :]) == redacted(request)
+    (config,) = redact(request).resources[0].configs
+    assert AlterConfigsRequest.decode(2, memoryview(shown)[-len(request.encode(2)) :]) == redact(request)
     return config.value
 
 
@@ -62,14 +62,14 @@ def test_redact_response_token_of_sasl_keeps_rest() -> None:
     response = SaslAuthenticateResponse(error_code=58, error_message="no", auth_bytes=SECRET)
     frame = b"".join(encode_response(SASL_AUTHENTICATE, 2, 7, response))[4:]
     shown = redact_response(SASL_AUTHENTICATE, 2, frame)
-    assert decode_response(SASL_AUTHENTICATE, 2, memoryview(shown)) == (7, redacted(response))
-    assert (redacted(response).error_message, redacted(response).auth_bytes) == ("no", b"*" * len(SECRET))
+    assert decode_response(SASL_AUTHENTICATE, 2, memoryview(shown)) == (7, redact(response))
+    assert (redact(response).error_message, redact(response).auth_bytes) == ("no", b"*" * len(SECRET))
 
 
 def test_redacted_salted_password_keeps_user_and_salt() -> None:
     user = ScramCredentialUpsertion(name="alice", mechanism=1, iterations=4096, salt=b"salt", salted_password=SECRET)
     request = AlterUserScramCredentialsRequest(deletions=[], upsertions=[user])
-    (shown,) = redacted(request).upsertions
+    (shown,) = redact(request).upsertions
     assert (shown.name, shown.salt, shown.salted_password) == ("alice", b"salt", b"*" * len(SECRET))
     assert user.salted_password == SECRET
     assert SECRET not in bytes(redact_request(request_frame(ALTER_USER_SCRAM_CREDENTIALS, 0, request)))
@@ -89,7 +89,7 @@ def test_redacted_settings_show_everything_else() -> None:
 
 def test_redacted_message_without_secrets_is_itself() -> None:
     beat = HeartbeatRequest(group_id="g", generation_id=1, member_id="m")
-    assert redacted(beat) is beat
+    assert redact(beat) is beat
     frame = request_frame(HEARTBEAT, 4, beat)
     assert redact_request(frame) == frame
     assert redact_response(HEARTBEAT, 4, bytes(11)) == bytes(11)
@@ -134,5 +134,5 @@ def test_redact_response_truncated_header_is_blank() -> None:
 
 
 def test_blanked_frame_keeps_its_start_and_length() -> None:
-    parts: list[Any] = [blanked(b"password"), blanked(memoryview(b"password"), 4)]
+    parts: list[Any] = [blank(b"password"), blank(memoryview(b"password"), 4)]
     assert parts == [b"********", b"pass****"]

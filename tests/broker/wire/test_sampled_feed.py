@@ -2,11 +2,10 @@ from __future__ import annotations
 
 import pytest
 
-from odradek.broker.wire import sampled_feed
+from odradek.broker.wire import feed as feeds
 from odradek.broker.wire.exchange import Entry, Event, Exchange
-from odradek.broker.wire.feed import selected
-from odradek.broker.wire.filters import parsed
-from odradek.broker.wire.sampled_feed import SampledFeed
+from odradek.broker.wire.feed import SampledFeed, show_selected
+from odradek.broker.wire.filters import parse_filter
 from odradek.protocol.messages.metadata import METADATA, MetadataRequest
 from odradek.protocol.messages.produce import PRODUCE
 from tests.broker.harness import Client, World, a_batch, produce_request
@@ -17,7 +16,7 @@ from tests.broker.wire.test_record import a_world, pipelined, record_of
 def small_limits(monkeypatch: pytest.MonkeyPatch) -> None:
     limits = {"SELECTED_PER_LOOK": 2, "MAX_SELECTED": 5, "EXAMINED_PER_LOOK": 4, "MAX_EXAMINED": 10}
     for name, number in limits.items():
-        monkeypatch.setattr(sampled_feed, name, number)
+        monkeypatch.setattr(feeds, name, number)
     monkeypatch.setattr(SampledFeed, "_may_select", 5)
     monkeypatch.setattr(SampledFeed, "_may_examine", 10)
 
@@ -28,7 +27,7 @@ def ask(client: Client, count: int) -> None:
 
 
 def feed_of(world: World, text: str) -> SampledFeed[Entry]:
-    return SampledFeed(record_of(world), 1, selected(record_of(world), parsed(text)))
+    return SampledFeed(record_of(world), 1, show_selected(record_of(world), parse_filter(text)))
 
 
 def looked(feed: SampledFeed[Entry]) -> tuple[int, int]:

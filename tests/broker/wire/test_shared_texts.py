@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from odradek.broker.wire import shared_texts
+from odradek.broker.wire import feed as feeds
 from odradek.broker.wire.exchange import Entry
-from odradek.broker.wire.feed import Feed
-from odradek.broker.wire.filters import parsed
-from odradek.broker.wire.shared_texts import SharedTexts
+from odradek.broker.wire.feed import Feed, SharedTexts
+from odradek.broker.wire.filters import parse_filter
 from tests.broker.harness import World
 from tests.broker.wire.test_record import a_world, pipelined, record_of
 
@@ -18,7 +17,7 @@ class Rendering:
 
     def __init__(self, world: World, text: str = "") -> None:
         self.rendered: list[int] = []
-        self.texts = SharedTexts(record_of(world), parsed(text), self._render)
+        self.texts = SharedTexts(record_of(world), parse_filter(text), self._render)
 
     def _render(self, entry: Entry) -> bytes:
         self.rendered.append(entry.sequence)
@@ -60,7 +59,7 @@ def test_entries_that_are_not_selected_are_compared_once() -> None:
 
 
 def test_texts_beyond_the_limit_are_rendered_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shared_texts, "REMEMBERED_BYTES", 500)
+    monkeypatch.setattr(feeds, "REMEMBERED_BYTES", 500)
     world = a_world()
     rendering = Rendering(world)
     pipelined(world.client(), 20)

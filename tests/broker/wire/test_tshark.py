@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from odradek.broker.wire.exchange import Exchange
-from odradek.broker.wire.reading.capture import Capture
+from odradek.broker.wire.reading.capture import CaptureReader
 from odradek.protocol.errors import ErrorCode
 from odradek.protocol.schema import Api
 from tests.fuzz.answers import Ledger
@@ -147,7 +147,7 @@ def capture(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def exchanges(path: Path) -> list[Exchange]:
     with path.open("rb") as stream:
-        found = Capture(stream)
+        found = CaptureReader(stream)
         listed = [entry for entry in found.entries() if isinstance(entry, Exchange)]
     assert found.problem is None
     return listed

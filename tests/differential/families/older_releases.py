@@ -7,8 +7,7 @@ from itertools import product
 from typing import Any
 
 from odradek.protocol.batches.compression import Compression, compress
-from odradek.protocol.batches.message_sets import Message as LegacyMessage
-from odradek.protocol.batches.message_sets import build_message, build_message_set
+from odradek.protocol.batches.message_sets import LegacyMessage, build_message, build_message_set
 from odradek.protocol.batches.record_builder import build_batch
 from odradek.protocol.batches.records import Record
 from odradek.protocol.messages.api_versions import API_VERSIONS, ApiVersionsRequest

@@ -12,7 +12,7 @@ from odradek.protocol.batches.message_sets import read_message_set
 from odradek.protocol.batches.record_builder import build_batch, build_marker
 from odradek.protocol.batches.records import LOG_APPEND_TIME, PREFIX_SIZE, Record, read_header
 from odradek.protocol.errors import ErrorCode, KafkaError
-from tests.protocol.batches.test_message_sets import read_by_kafka_python
+from tests.protocol.batches.kafka_python_reader import read_by_kafka_python
 
 
 def batch(first: int, count: int = 3, codec: Compression = Compression.NONE, size: int = 10, **options: Any) -> memoryview:

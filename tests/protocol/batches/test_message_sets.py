@@ -9,12 +9,13 @@ from zlib import crc32
 
 import pytest
 import xxhash
-from kafka.record.legacy_records import LegacyRecordBatch, LegacyRecordBatchBuilder
+from kafka.record.legacy_records import LegacyRecordBatchBuilder
 
 from odradek.protocol.batches.batch_validation import BatchTooLarge, InvalidBatch
 from odradek.protocol.batches.compression import Compression, compress
-from odradek.protocol.batches.message_sets import Message, _xxh32_of_few, build_message, build_message_set, read_message_set
+from odradek.protocol.batches.message_sets import LegacyMessage, _xxh32_of_few, build_message, build_message_set, read_message_set
 from odradek.protocol.batches.records import BatchError, CorruptBatch, Record
+from tests.protocol.batches.kafka_python_reader import read_by_kafka_python
 
 CODECS = (Compression.NONE, Compression.GZIP, Compression.SNAPPY, Compression.LZ4)
 PAIRS: list[tuple[bytes | None, bytes | None]] = [(b"key", b"value"), (None, b""), (b"", None), (b"k" * 300, b"v" * 3000)]
@@ -29,7 +30,7 @@ def built_by_kafka_python(magic: int, codec: Compression) -> memoryview:
 
 
 def message(value: bytes | None = b"v", *, magic: int = 1, attributes: int = 0, offset: int = 0, timestamp: int = 7) -> bytes:
-    return build_message(Message(offset, magic, attributes, timestamp, None, value))
+    return build_message(LegacyMessage(offset, magic, attributes, timestamp, None, value))
 
 
 def wrapper(value: bytes | None, codec: int = Compression.GZIP, **options: Any) -> memoryview:
@@ -44,20 +45,6 @@ def test_read_message_set_of_kafka_python_has_its_records(magic: int, codec: Com
     assert (found.codec, found.has_append_time) == (codec, False)
     expected = [Record(n, 1000 + n if magic else -1, key, value, []) for n, (key, value) in enumerate(PAIRS)]
     assert found.records == expected
-
-
-def read_by_kafka_python(data: bytes, magic: int) -> list[tuple[int, int | None, int | None, bytes | None, bytes | None]]:
-    """Returns (offset, timestamp, timestamp type, key, value) of the whole messages."""
-    found, position = [], 0
-    while position < len(data):
-        size = 12 + int.from_bytes(data[position + 8 : position + 12], "big")
-        if position + size > len(data):
-            break
-        batch = LegacyRecordBatch(data[position : position + size], magic)
-        assert batch.validate_crc()
-        found += [(each.offset, each.timestamp, each.timestamp_type, each.key, each.value) for each in batch]
-        position += size
-    return found
 
 
 @pytest.mark.parametrize("magic", [0, 1])
@@ -116,7 +103,7 @@ LZ4_FRAME = compress(Compression.LZ4, message(b"a", magic=0))
     [
         (message()[:-1] + b"x", CorruptBatch, "CRC"),
         (message(magic=2), InvalidBatch, "magic 2 in a message set"),
-        (build_message(Message(0, 0, 0, 0, None, None))[:14] + b"", None, ""),
+        (build_message(LegacyMessage(0, 0, 0, 0, None, None))[:14] + b"", None, ""),
         (wrapper(None), InvalidBatch, "without a value"),
         (wrapper(b""), InvalidBatch, "without messages"),
         (wrapper(b"\0" * 40), CorruptBatch, "an inner message of 0 bytes"),

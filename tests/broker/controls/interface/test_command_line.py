@@ -14,7 +14,7 @@ from odradek.broker.controls.interface.command_help import COMMON_OPTIONS, help_
 from odradek.broker.controls.interface.command_line import command_of, control_named, group_of, pairs_of
 from odradek.broker.controls.interface.examples import example_of
 from odradek.broker.controls.interface.signatures import bind, bind_texts, parameters_of
-from tests.broker.controls.interface.test_signatures import SAMPLE, declared_sample  # noqa: F401  (a fixture)
+from tests.broker.controls.interface.sample_control import SAMPLE, declared_sample  # noqa: F401  (a fixture)
 
 ROOT = Path(__file__).parents[4]
 ALL = pytest.mark.parametrize("declared", CONTROLS.values(), ids=lambda declared: " ".join(declared.words))

@@ -3,43 +3,18 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from datetime import timedelta
-from typing import Annotated, Any
+from typing import Any
 
 import pytest
 
 from odradek.broker.control_errors import InvalidControl
 from odradek.broker.controls import cluster_controls  # noqa: F401  (declares the controls)
-from odradek.broker.controls.declaration import CONTROLS, Control, Controls, PythonOnly, control
+from odradek.broker.controls.declaration import CONTROLS, Control
 from odradek.broker.controls.interface.examples import example_of
 from odradek.broker.controls.interface.signatures import bind, bind_texts, parameters_of, python_only_of, result_of
-from odradek.broker.controls.parameters import Duration, NodeId
-
-
-class SampleControls(Controls):
-    @control("sample do")
-    async def sample(
-        self,
-        node: NodeId,
-        pause: Duration | None = None,
-        *,
-        names: Annotated[Sequence[str] | str, "names"] = (),
-        when: Annotated[Callable[[], bool] | None, "a function", PythonOnly] = None,
-        flag: Annotated[bool, "a flag"] = True,
-    ) -> Mapping[str, int]:
-        """Does a sample."""
-        raise NotImplementedError
-
-
-SAMPLE = CONTROLS.pop(("sample", "do"))
-
-
-@pytest.fixture
-def declared_sample() -> Iterator[Control]:
-    CONTROLS[SAMPLE.words] = SAMPLE
-    yield SAMPLE
-    del CONTROLS[SAMPLE.words]
+from tests.broker.controls.interface.sample_control import SAMPLE, declared_sample  # noqa: F401  (a fixture)
 
 
 def test_parameters_have_help_and_defaults() -> None:

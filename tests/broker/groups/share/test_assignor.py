@@ -15,8 +15,7 @@ from pathlib import Path
 import pytest
 
 from odradek.broker.groups.share.assignor import NO_PARTITIONS, Assignment, Subscriber, simple
-from odradek.broker.kafka_quirks.java_hash import spread
-from odradek.broker.kafka_quirks.java_hash_table import topic_id_hash
+from odradek.broker.kafka_quirks.java_hash import spread, topic_id_hash
 from tests import apache_kafka
 
 HERE = Path(__file__).parent

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from odradek.broker.wire.diagrams.layout import Tone, diagram_of
 from odradek.broker.wire.exchange import Entry, Event
-from odradek.broker.wire.labels import MAX_NAMES, MAX_TEXT_LENGTH, request_label, response_label, shortened
+from odradek.broker.wire.labels import MAX_NAMES, MAX_TEXT_LENGTH, request_label, response_label, shorten
 from odradek.protocol.messages.api_versions import API_VERSIONS, ApiVersionsRequest
 from odradek.protocol.messages.metadata import (
     METADATA,
@@ -127,6 +127,6 @@ def test_labels_name_few_of_many_subjects() -> None:
 
 
 def test_text_is_shortened_and_printable() -> None:
-    assert shortened("a\n\x1b\u202e\U000e0001") == "a\\x0a\\x1b\\u202e\\U000e0001"
-    assert shortened("a" * 200) == "a" * (MAX_TEXT_LENGTH - 1) + "…"
-    assert len(shortened("\x00" * 1_000_000)) == MAX_TEXT_LENGTH
+    assert shorten("a\n\x1b\u202e\U000e0001") == "a\\x0a\\x1b\\u202e\\U000e0001"
+    assert shorten("a" * 200) == "a" * (MAX_TEXT_LENGTH - 1) + "…"
+    assert len(shorten("\x00" * 1_000_000)) == MAX_TEXT_LENGTH

@@ -8,7 +8,7 @@ from html import unescape
 import pytest
 
 from odradek.broker.wire.diagrams.formats import FORMATS
-from odradek.broker.wire.diagrams.mermaid import quoted
+from odradek.broker.wire.diagrams.mermaid import quote
 from tests.broker.wire.diagrams.scenes import hostile_story, produced, story
 
 TEXT = r"(?:[^#;<>&\"%{}\\\n:]|#\d+;)+"
@@ -45,7 +45,7 @@ def test_hostile_names_stay_inside_their_text() -> None:
 
 @pytest.mark.parametrize("text", ["a;b#c\"<br>'%%{x}", "größer → ✗ 数", "participant end", "a#38;lt;"])
 def test_quoted_text_is_shown_unchanged(text: str) -> None:
-    assert shown(quoted(text)) == text
+    assert shown(quote(text)) == text
 
 
 def test_mermaid_of_one_exchange_is_complete() -> None:

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from odradek.broker.wire.doctor.examination import examine
-from odradek.broker.wire.doctor.finding import MAX_SHOWN, densest
-from odradek.broker.wire.doctor.report import as_text, described
+from odradek.broker.wire.doctor.finding import MAX_SHOWN, as_text, densest, describe
 from odradek.broker.wire.exchange import Entry, Event, Exchange, Frame
 from odradek.protocol.messages.produce import PRODUCE
 from tests.broker.harness import a_batch, produce_request
@@ -91,14 +90,14 @@ def test_densest_run_is_the_longest_within_the_time() -> None:
 
 def test_hostile_names_are_escaped_in_reports() -> None:
     entries: list[Entry] = [produced(number, number, error=10, client_id=HOSTILE, topic=HOSTILE) for number in range(3)]
-    text = as_text([described(finding) for finding in examine(entries)])
+    text = as_text([describe(finding) for finding in examine(entries)])
     assert "oversize batches" in text
     assert all(line.isprintable() for line in text.splitlines())
     examine(hostile_story())
 
 
 def test_report_has_problem_advice_settings_and_lines() -> None:
-    text = as_text([described(finding) for finding in examine([produced(1, 0, error=10), heartbeat(2, 1)])])
+    text = as_text([describe(finding) for finding in examine([produced(1, 0, error=10), heartbeat(2, 1)])])
     assert text.startswith("1. oversize batches: writer (librdkafka 2.16.1) at 127.0.0.1\n   problem:  1 Produce requests to orders")
     assert "   settings: message.max.bytes, max.message.bytes" in text
     assert "Produce v11" in text.splitlines()[-1]
@@ -116,7 +115,7 @@ def test_damaged_frames_are_examined(data: st.DataObject) -> None:
             entry = replace(entry, sequence=number, request_frame=Frame(head, len(head)), response_frame=frame)
         entries.append(entry)
     for finding in examine(entries):
-        described(finding)
+        describe(finding)
 
 
 @pytest.mark.parametrize("api_key", [1, 3, 8, 11, 13, 14, 68])

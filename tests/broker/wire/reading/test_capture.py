@@ -9,10 +9,9 @@ from random import Random
 import pytest
 
 from odradek.broker.wire.exchange import Entry, Event, Exchange, Frame, Moment
-from odradek.broker.wire.pcapng import INBOUND, interface, packet, section_header
+from odradek.broker.wire.packets import INBOUND, Address, TcpPackets, interface, packet, section_header
 from odradek.broker.wire.reading import capture
-from odradek.broker.wire.reading.capture import Capture, in_order
-from odradek.broker.wire.tcp_packets import Address, TcpPackets
+from odradek.broker.wire.reading.capture import CaptureReader, in_order
 from odradek.protocol.frame import encode_request
 from odradek.protocol.messages.api_versions import API_VERSIONS, ApiVersionsRequest
 from odradek.protocol.messages.fetch import FETCH, FetchPartition, FetchRequest, FetchTopic
@@ -29,7 +28,7 @@ BEAT = HeartbeatRequest(group_id="g", generation_id=1, member_id="m")
 
 
 def read(data: bytes) -> list[Entry]:
-    found = Capture(BytesIO(data))
+    found = CaptureReader(BytesIO(data))
     entries = list(found.entries())
     assert found.problem is None
     return entries
@@ -138,7 +137,7 @@ def test_secrets_of_a_foreign_capture_are_redacted() -> None:
     packets = TcpPackets(CLIENT, Address(CLIENT.ip, 19_092))
     token = SaslAuthenticateRequest(auth_bytes=b"\0alice\0the-password")
     sent = b"".join(encode_request(SASL_AUTHENTICATE, 2, 1, "c", token))
-    (exchange,) = exchanges(read(from_ethernet([*packets.opened(), *packets.data(True, sent)])))
+    (exchange,) = exchanges(read(from_ethernet([*packets.handshake(), *packets.data(True, sent)])))
     assert exchange.request == SaslAuthenticateRequest(auth_bytes=b"*" * 19)
     assert b"password" not in exchange.request_frame.head
     assert exchange.node is None and exchange.listener == "127.0.0.1:19092"
@@ -146,7 +145,7 @@ def test_secrets_of_a_foreign_capture_are_redacted() -> None:
 
 def test_capture_that_begins_later_is_read_from_a_frame() -> None:
     packets = TcpPackets(CLIENT, Address(CLIENT.ip, 19_092))
-    packets.joined()
+    packets.skip_handshake()
     data = [*packets.data(False, b"the end of a response"), *packets.data(True, b"of a request"), *packets.data(True, requests((7, BEAT)))]
     (exchange,) = exchanges(read(from_ethernet(data)))
     assert (exchange.api, exchange.correlation_id) == ("Heartbeat", 7)
@@ -154,7 +153,7 @@ def test_capture_that_begins_later_is_read_from_a_frame() -> None:
 
 def test_gap_is_followed_by_the_next_frame() -> None:
     packets = TcpPackets(CLIENT, Address(CLIENT.ip, 9092))
-    sent = [*packets.opened()]
+    sent = [*packets.handshake()]
     lost = list(packets.data(True, requests((2, BEAT))))
     sent += [*packets.data(True, requests((3, BEAT))[:-4]), *packets.data(False, b"")]
     sent += [*packets.data(True, requests((3, BEAT))[-4:]), *packets.data(True, requests((4, BEAT)))]
@@ -166,8 +165,14 @@ def test_other_protocols_are_left_out() -> None:
     http = TcpPackets(CLIENT, Address(CLIENT.ip, 80))
     tls = TcpPackets(Address(CLIENT.ip, 40_001), Address(CLIENT.ip, 19_093))
     hello = b"\x16\x03\x01\x02\0" + bytes(512)
-    data = [*http.opened(), *http.data(True, b"GET / HTTP/1.1\r\n\r\n"), *tls.opened(), *tls.data(True, hello), *tls.data(False, hello)]
-    found = Capture(BytesIO(from_ethernet(data)))
+    data = [
+        *http.handshake(),
+        *http.data(True, b"GET / HTTP/1.1\r\n\r\n"),
+        *tls.handshake(),
+        *tls.data(True, hello),
+        *tls.data(False, hello),
+    ]
+    found = CaptureReader(BytesIO(from_ethernet(data)))
     assert list(found.entries()) == []
     assert found.encrypted == 1
 
@@ -198,7 +203,7 @@ def test_large_incomplete_frames_are_given_up(monkeypatch: pytest.MonkeyPatch) -
     for _ in range(5):
         client = world.client()
         client.feed(b"\0\1\0\0" + bytes(20_000))
-    found = Capture(BytesIO(b"".join(world.section.blocks)))
+    found = CaptureReader(BytesIO(b"".join(world.section.blocks)))
     assert len(list(found.entries())) >= 3
     assert len(found._conversations) == 0
 
@@ -225,6 +230,6 @@ def test_damaged_captures_raise_nothing(tmp_path: Path) -> None:
         damaged = bytearray(data)
         for _ in range(10):
             damaged[random.randrange(4, len(damaged))] = random.randrange(256)
-        found = Capture(BytesIO(bytes(damaged)))
+        found = CaptureReader(BytesIO(bytes(damaged)))
         for exchange in exchanges(list(found.entries())):
             assert exchange.errors is not None and isinstance(exchange.request_frame, Frame)

@@ -6,7 +6,7 @@ from struct import Struct
 
 import pytest
 
-from odradek.broker.wire.pcapng import INBOUND, interface, packet, section_header
+from odradek.broker.wire.packets import INBOUND, interface, packet, section_header
 from odradek.broker.wire.reading.file_format import CaptureFile, NotACapture, Packet
 
 TIME_NS = 1_700_000_000_123_456_000

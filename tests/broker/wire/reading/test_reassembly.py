@@ -5,12 +5,12 @@ from random import Random
 
 import pytest
 
-from odradek.broker.wire.reading.reassembly import MAX_EARLY_SEGMENTS, Bytes, Direction
+from odradek.broker.wire.reading.reassembly import MAX_EARLY_SEGMENTS, Direction, ReadBytes
 
 DATA = bytes(range(256)) * 8
 
 
-def add(direction: Direction, first: int, start: int, end: int) -> list[Bytes]:
+def add(direction: Direction, first: int, start: int, end: int) -> list[ReadBytes]:
     return direction.add((first + start) % (1 << 32), memoryview(DATA)[start:end], end - start)
 
 
@@ -32,25 +32,25 @@ def test_segments_in_any_order_give_the_bytes(first: int) -> None:
 
 def test_missing_segment_is_a_gap_when_acknowledged() -> None:
     direction = Direction()
-    assert add(direction, 7, 0, 10) == [Bytes(DATA[:10], 0)]
+    assert add(direction, 7, 0, 10) == [ReadBytes(DATA[:10], 0)]
     assert add(direction, 7, 20, 30) == []
-    assert direction.acknowledged(7 + 10) == []
-    assert direction.acknowledged(7 + 30) == [Bytes(b"", 10), Bytes(DATA[20:30], 0)]
-    assert direction.acknowledged(7 + 30) == []
+    assert direction.acknowledge(7 + 10) == []
+    assert direction.acknowledge(7 + 30) == [ReadBytes(b"", 10), ReadBytes(DATA[20:30], 0)]
+    assert direction.acknowledge(7 + 30) == []
 
 
 def test_missing_segments_are_gaps_at_the_end() -> None:
     direction = Direction()
     for start in (0, 20, 40):
         add(direction, 0, start, start + 10)
-    assert direction.rest() == [Bytes(b"", 10), Bytes(DATA[20:30], 0), Bytes(b"", 10), Bytes(DATA[40:50], 0)]
+    assert direction.rest() == [ReadBytes(b"", 10), ReadBytes(DATA[20:30], 0), ReadBytes(b"", 10), ReadBytes(DATA[40:50], 0)]
     assert direction.rest() == []
 
 
 def test_bytes_that_were_not_captured_are_missing() -> None:
     direction = Direction()
-    assert direction.add(0, memoryview(DATA)[:5], 9) == [Bytes(DATA[:5], 0), Bytes(b"", 4)]
-    assert direction.add(9, memoryview(b"next"), 4) == [Bytes(b"next", 0)]
+    assert direction.add(0, memoryview(DATA)[:5], 9) == [ReadBytes(DATA[:5], 0), ReadBytes(b"", 4)]
+    assert direction.add(9, memoryview(b"next"), 4) == [ReadBytes(b"next", 0)]
     assert direction.add(0, memoryview(DATA)[:5], 9) == []
 
 
@@ -58,4 +58,4 @@ def test_too_many_early_segments_end_the_waiting() -> None:
     direction = Direction()
     direction.begin(0)
     found = [piece for number in range(MAX_EARLY_SEGMENTS + 1) for piece in direction.add(10 + 2 * number, memoryview(b"x"), 1)]
-    assert found == [Bytes(b"", 10), Bytes(b"x", 0)]
+    assert found == [ReadBytes(b"", 10), ReadBytes(b"x", 0)]

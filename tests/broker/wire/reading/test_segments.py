@@ -4,12 +4,12 @@ from random import Random
 
 import pytest
 
+from odradek.broker.wire.packets import Address, TcpPackets, ip_bytes
 from odradek.broker.wire.reading.segments import COOKED, COOKED_V2, ETHERNET, LOOP, NULL, segment_of
-from odradek.broker.wire.tcp_packets import Address, TcpPackets, packed
 
 CLIENT, BROKER = Address(b"\x7f\0\0\1", 40_000), Address(b"\x7f\0\0\1", 9092)
 (PACKET,) = TcpPackets(CLIENT, BROKER).data(True, b"payload")
-(PACKET_6,) = TcpPackets(Address(packed("fe80::1"), 1), Address(packed("fe80::2"), 2)).data(True, b"payload")
+(PACKET_6,) = TcpPackets(Address(ip_bytes("fe80::1"), 1), Address(ip_bytes("fe80::2"), 2)).data(True, b"payload")
 MACS = bytes(12)
 
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 from io import BytesIO
 
 from odradek.broker.wire.exchange import Entry, Exchange, Frame, Moment
-from odradek.broker.wire.reading.capture import Capture
+from odradek.broker.wire.reading.capture import CaptureReader
 from odradek.broker.wire.replaying.ids import Ids
 from odradek.broker.wire.replaying.session import Kind, obstacle, request_frame, steps_of
 from odradek.protocol.frame import encode_request
@@ -46,7 +46,7 @@ def test_steps_are_in_the_order_of_the_capture() -> None:
     first.call(HEARTBEAT, 4, BEAT)
     second.call(HEARTBEAT, 4, BEAT)
     first.disconnect()
-    entries: list[Entry] = list(Capture(BytesIO(b"".join(world.section.blocks))).entries())
+    entries: list[Entry] = list(CaptureReader(BytesIO(b"".join(world.section.blocks))).entries())
     assert [(step.kind, step.connection) for step in steps_of(entries)] == [
         (Kind.SEND, 1),
         (Kind.RECEIVE, 1),

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from odradek.broker.wire.story.folding import folded
-from odradek.broker.wire.story.steps import Step
+from odradek.broker.wire.story.folding import fold_steps
+from odradek.broker.wire.story.steps import StoryStep
 
 
-def steps(texts: str, client: str = "a", **values: bool) -> list[Step]:
-    return [Step(number, number, client, "node 1", text, str(number), **values) for number, text in enumerate(texts)]
+def steps(texts: str, client: str = "a", **values: bool) -> list[StoryStep]:
+    return [StoryStep(number, number, client, "node 1", text, str(number), **values) for number, text in enumerate(texts)]
 
 
 def shape(texts: str) -> list[tuple[str, int]]:
-    return [(fold.first.text, len(fold.steps)) for fold in folded(steps(texts))]
+    return [(fold.first.text, len(fold.steps)) for fold in fold_steps(steps(texts))]
 
 
 def test_repetitions_are_one_fold() -> None:
@@ -26,16 +26,16 @@ def test_cycles_are_one_fold_for_each_of_their_steps() -> None:
 
 def test_numbers_of_results_may_differ_and_others_not() -> None:
     assert shape("aaa") == [("a", 3)]
-    different = [Step(number, 0, "a", "node 1", "a", result) for number, result in enumerate(("x", "y", "z"))]
-    assert len(folded(different)) == 3
+    different = [StoryStep(number, 0, "a", "node 1", "a", result) for number, result in enumerate(("x", "y", "z"))]
+    assert len(fold_steps(different)) == 3
 
 
 def test_background_of_a_client_is_one_fold() -> None:
     background = steps("hfhf", is_background=True)
-    assert [len(fold.steps) for fold in folded([*background, *steps("w"), *steps("hh", client="b", is_background=True)])] == [4, 1, 2]
+    assert [len(fold.steps) for fold in fold_steps([*background, *steps("w"), *steps("hh", client="b", is_background=True)])] == [4, 1, 2]
 
 
 def test_eras_are_folded_by_themselves() -> None:
-    clock = Step(10, 10, "", "", "clock", begins_era=True)
-    found = folded([*steps("aaa"), clock, *[Step(20 + each, 0, "a", "node 1", "a") for each in range(3)]])
+    clock = StoryStep(10, 10, "", "", "clock", begins_era=True)
+    found = fold_steps([*steps("aaa"), clock, *[StoryStep(20 + each, 0, "a", "node 1", "a") for each in range(3)]])
     assert [(fold.first.text, len(fold.steps)) for fold in found] == [("a", 3), ("clock", 1), ("a", 3)]
