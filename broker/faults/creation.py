@@ -20,8 +20,7 @@ from .corrupt import BATCH_KINDS, FRAME_KINDS, CorruptFetch, CorruptFrame
 from .delivery import Cut, Delay, Drop, Hang, Throttle, Trickle
 from .elements import subjects
 from .errors import Error
-from .fault import ConnectionFault, Fault
-from .match import Criteria, items_of
+from .fault import ConnectionFault, Criteria, Fault, items_of
 from .options import AtLeast, FaultOptions, Needs
 from .respond import Replacement, Respond, replacement_of
 from .table import Faults
