@@ -12,8 +12,7 @@ if TYPE_CHECKING:
     from .faults import AsyncKafkaFaults, KafkaFaults
     from .fixtures import MakeKafkaCluster
     from .left_open import KafkaClientLeftOpenWarning
-    from .named_clusters import AsyncKafkaClusters, KafkaClusters
-    from .stopped import KafkaClusterStoppedWarning
+    from .shared_clusters import AsyncKafkaClusters, KafkaClusters, KafkaClusterStoppedWarning
     from .unittest_mixin import KafkaTestMixin
     from .wire import AsyncKafkaWire, KafkaWire
 
@@ -34,8 +33,7 @@ _MODULES = {
     "faults": ("AsyncKafkaFaults", "KafkaFaults"),
     "fixtures": ("MakeKafkaCluster",),
     "left_open": ("KafkaClientLeftOpenWarning",),
-    "named_clusters": ("AsyncKafkaClusters", "KafkaClusters"),
-    "stopped": ("KafkaClusterStoppedWarning",),
+    "shared_clusters": ("AsyncKafkaClusters", "KafkaClusterStoppedWarning", "KafkaClusters"),
     "unittest_mixin": ("KafkaTestMixin",),
     "wire": ("AsyncKafkaWire", "KafkaWire"),
 }

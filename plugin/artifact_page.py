@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from html import escape
 from typing import NamedTuple
 
-from .failure_report import Report
+from .failure_report import ClusterReport
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 """The page loads nothing from elsewhere. Frames inherit this policy, so that it allows their scripts, which their own one restricts."""
@@ -28,7 +28,7 @@ iframe{width:100%;height:80vh;border:1px solid;border-radius:4px}
 class ClusterPart(NamedTuple):
     """The part of the page about one cluster. `diagram` is an HTML document, "" if there is none."""
 
-    report: Report
+    report: ClusterReport
     diagram: str
 
 

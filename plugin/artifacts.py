@@ -16,7 +16,7 @@ from .artifact_page import ClusterPart, page_of
 from .failure_report import without
 
 if TYPE_CHECKING:
-    from .failure_report import Report
+    from .failure_report import ClusterReport
     from .watching import Watched
 
 MAX_CHARACTERS = 120
@@ -54,7 +54,7 @@ class Artifacts:
         except ValueError as error:
             self._problems[watched] = f"no capture is kept: {error}"
 
-    def complete(self, watched: Watched, report: Report) -> list[str]:
+    def complete(self, watched: Watched, report: ClusterReport) -> list[str]:
         """Ends the capture of a cluster, keeps its part of the page, and returns a line for each capture."""
         if (path := self._captured.pop(watched, None)) is not None:
             _stop(watched)

@@ -26,7 +26,7 @@ STORY = "Story"
 MAX_GROUPS, MAX_OFFSETS, MAX_FAULTS, MAX_FINDINGS = 10, 10, 20, 5
 
 
-class Report(NamedTuple):
+class ClusterReport(NamedTuple):
     """The report about a cluster: its nodes, and lines below titles."""
 
     head: str
@@ -38,18 +38,18 @@ class Report(NamedTuple):
         return "\n".join([self.head, *chain.from_iterable(self.parts.values())])
 
 
-def report_of(watched: Watched) -> Report:
+def report_of(watched: Watched) -> ClusterReport:
     """Returns the report about a cluster. Raises no exception."""
     try:
         head = _nodes(watched.cluster)
-    except Exception as error:
-        return Report(f"cluster: {error}", {})
+    except Exception as error:  # an error of the report must not hide the failure of the test
+        return ClusterReport(f"cluster: {error}", {})
     if watched.since is None:
-        return Report(head, {STORY: ["its record of exchanges is switched off"]})
+        return ClusterReport(head, {STORY: ["its record of exchanges is switched off"]})
     try:
-        return Report(head, _parts(watched, _exchanges(watched, watched.since), watched.since))
-    except Exception as error:
-        return Report(head, {STORY: [_impossible(error)]})
+        return ClusterReport(head, _parts(watched, _exchanges(watched, watched.since), watched.since))
+    except Exception as error:  # an error of the report must not hide the failure of the test
+        return ClusterReport(head, {STORY: [_impossible(error)]})
 
 
 def _exchanges(watched: Watched, since: int) -> list[Exchange]:
@@ -71,7 +71,7 @@ def _parts(watched: Watched, exchanges: Sequence[Exchange], since: int) -> dict[
 def _part(make: Callable[[], Iterable[str]]) -> list[str]:
     try:
         return list(make())
-    except Exception as error:
+    except Exception as error:  # an error of the report must not hide the failure of the test
         return [_impossible(error)]
 
 

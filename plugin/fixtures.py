@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from .options import MARK, ClusterOptions, defaults, named, resets, scope
+from .options import MARK, ClusterOptions, defaults, named_options, resets, scope
 from .watching import watch
 
 if TYPE_CHECKING:
     from .. import AsyncCluster, Cluster
     from ..broker.controls.clock import AsyncClock, Clock
     from .faults import AsyncKafkaFaults, KafkaFaults
-    from .named_clusters import AsyncKafkaClusters, KafkaClusters, StartedClusters
+    from .shared_clusters import AsyncKafkaClusters, KafkaClusters, StartedClusters
     from .wire import AsyncKafkaWire, KafkaWire
 
 MAX_NAME_CHARACTERS = 200
@@ -27,7 +27,7 @@ MakeKafkaCluster = Callable[..., "Cluster"]
 """The type of the fixture `make_kafka_cluster`: a function with the arguments of `Cluster`."""
 
 
-def _scope(fixture_name: str, config: pytest.Config) -> Any:
+def _scope(fixture_name: str, config: pytest.Config) -> Any:  # pytest calls it with both
     return scope(config)
 
 
@@ -38,7 +38,7 @@ def kafka_cluster(request: pytest.FixtureRequest) -> Iterator[Cluster]:
     with options.cluster() as cluster:
         watch().add(cluster)
         yield cluster
-        watch().stopping(cluster)
+        watch().announce_stop(cluster)
 
 
 @pytest.fixture(scope=_scope)
@@ -49,7 +49,7 @@ def kafka_bootstrap_servers(kafka_cluster: Cluster) -> str:
 
 @pytest.fixture(scope=_scope)
 def _kafka_started_clusters() -> Iterator[StartedClusters]:
-    from .named_clusters import StartedClusters
+    from .shared_clusters import StartedClusters
 
     started = StartedClusters()
     yield started
@@ -59,10 +59,10 @@ def _kafka_started_clusters() -> Iterator[StartedClusters]:
 @pytest.fixture
 def kafka_clusters(request: pytest.FixtureRequest, _kafka_started_clusters: StartedClusters) -> Iterator[KafkaClusters]:
     """The clusters that marks of the test declare by name: `kafka_clusters["mirror"]` with `@pytest.mark.kafka(name="mirror")`."""
-    from .named_clusters import KafkaClusters
+    from .shared_clusters import KafkaClusters
 
     marks = request.node.iter_markers(MARK)
-    options = named(defaults(request.config), marks)
+    options = named_options(defaults(request.config), marks)
     clusters = KafkaClusters(_kafka_started_clusters, options, request.node, resets=resets(request.config))
     yield clusters
     clusters.end()
@@ -71,7 +71,7 @@ def kafka_clusters(request: pytest.FixtureRequest, _kafka_started_clusters: Star
 @pytest.fixture
 def async_kafka_clusters(kafka_clusters: KafkaClusters) -> AsyncKafkaClusters:
     """The same with methods to await."""
-    from .named_clusters import AsyncKafkaClusters
+    from .shared_clusters import AsyncKafkaClusters
 
     return AsyncKafkaClusters(kafka_clusters)
 
@@ -102,8 +102,8 @@ def make_kafka_cluster() -> Iterator[MakeKafkaCluster]:
         def make(*args: Any, **kwargs: Any) -> Cluster:
             cluster = started.enter_context(Cluster(*args, **kwargs))
             watch().add(cluster)
-            started.callback(watch().stopping, cluster)
-            started.callback(watch().ending, cluster)
+            started.callback(watch().announce_stop, cluster)
+            started.callback(watch().announce_end, cluster)
             return cluster
 
         yield make
@@ -120,7 +120,7 @@ def kafka_clock(kafka_cluster: Cluster) -> Iterator[Clock]:
 
 
 @pytest.fixture
-def async_kafka_clock(kafka_clock: Clock, async_kafka_cluster: AsyncCluster) -> AsyncClock:
+def async_kafka_clock(kafka_clock: Clock, async_kafka_cluster: AsyncCluster) -> AsyncClock:  # for its teardown
     """The same with methods to await."""
     return async_kafka_cluster.clock
 
@@ -136,7 +136,7 @@ def kafka_faults(kafka_cluster: Cluster) -> Iterator[KafkaFaults]:
 
 
 @pytest.fixture
-def async_kafka_faults(kafka_faults: KafkaFaults, async_kafka_cluster: AsyncCluster) -> AsyncKafkaFaults:
+def async_kafka_faults(kafka_faults: KafkaFaults, async_kafka_cluster: AsyncCluster) -> AsyncKafkaFaults:  # for its teardown
     """The same with methods to await."""
     from .faults import AsyncKafkaFaults
 
@@ -179,8 +179,8 @@ def _kafka_watch(request: pytest.FixtureRequest, kafka_cluster: Cluster) -> Iter
     """Notes the state in which a test finds the cluster. Set up first, it ends after all other fixtures of the test."""
     watch().add(kafka_cluster)
     yield
-    watch().ending(kafka_cluster)
+    watch().announce_end(kafka_cluster)
     if not kafka_cluster.is_running and scope(request.config) != "function":
-        from .stopped import warn_if_stopped
+        from .shared_clusters import warn_if_stopped
 
         warn_if_stopped(kafka_cluster, request.node, "kafka_cluster")

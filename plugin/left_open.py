@@ -1,9 +1,9 @@
 """Reports producers and consumers that a test leaves open, as a warning.
 
 The broker sees connections, not objects. A connection counts for a test if it was opened during the test and is still open after the
-fixtures of the test have ended, unless its client is known: clients are known by client id, software and host. Known are those that were
-connected before the test, those that have been reported, and those that were seen in a test for which a fixture of a wider scope was set
-up, because that may have created them to be used by other tests too.
+fixtures of the test have ended. Connections of known clients do not count. A client, which is identified by its client id, software and
+host, is known in three cases: it was connected before the test; it has been reported; or it was active in a test that also set up a fixture
+of a wider scope, because that fixture may have created the client for other tests too.
 
 The line that created a client is known only if Python traces allocations (`python -X tracemalloc`), as for other warnings about resources.
 """
@@ -33,7 +33,7 @@ CLOSING_S = 0.5
 LIBRARIES = "confluent_kafka", "kafka", "aiokafka"
 KINDS = "Producer", "Consumer"
 _CONNECTED_TABLES = "/proc/net/tcp", "/proc/net/tcp6"
-_known: WeakKeyDictionary[Cluster, set[Client]] = WeakKeyDictionary()
+_known_clients: WeakKeyDictionary[Cluster, set[Client]] = WeakKeyDictionary()
 """The clients of each cluster that are not reported any more."""
 
 
@@ -41,10 +41,11 @@ class KafkaClientLeftOpenWarning(pytest.PytestWarning):
     """A test has left a producer or a consumer open."""
 
 
-def left_open(watched: Watched, *, sets_up_others: bool) -> list[str]:
+def describe_open_clients(watched: Watched, *, sets_up_others: bool) -> list[str]:
     """Returns a text for each client whose connections the test has left open.
 
-    `sets_up_others` says whether a fixture of a wider scope was set up for the test. The clients are then known from now on.
+    `sets_up_others` says whether a fixture of a wider scope was set up for the test. The clients of the test then become known ones, which
+    are not reported.
     """
     if not own_connections(watched, sets_up_others=sets_up_others):
         return []
@@ -56,31 +57,31 @@ def left_open(watched: Watched, *, sets_up_others: bool) -> list[str]:
         clients.setdefault(_client(each), []).append(each)
     for connections in clients.values():
         watched.leave(connections)
-    _known[watched.cluster].update(clients)
-    return [_described(client, connections, ports) for client, connections in clients.items()]
+    _known_clients[watched.cluster].update(clients)
+    return [_describe(client, connections, ports) for client, connections in clients.items()]
 
 
 def own_connections(watched: Watched, *, sets_up_others: bool = False) -> list[ConnectionInfo]:
-    """Returns the open connections of the test whose clients no other test uses, as far as that is known."""
-    known = _known.setdefault(watched.cluster, set())
+    """Returns the connections that the test has opened and not closed, without those of known clients."""
+    known = _known_clients.setdefault(watched.cluster, set())
     known.update(map(_client, watched.before))
     if sets_up_others:
-        known.update(_seen(watched))
-    return [each for each in watched.opened() if _client(each) not in known]
+        known.update(_active_clients(watched))
+    return [each for each in watched.open_connections() if _client(each) not in known]
 
 
-def _seen(watched: Watched) -> Iterator[Client]:
+def _active_clients(watched: Watched) -> Iterator[Client]:
     """Yields the clients that have sent requests during the test, or are connected."""
     for exchange in [] if watched.since is None else watched.cluster.requests(since=watched.since):
         yield exchange.client_id or "", exchange.software, exchange.peer.rpartition(":")[0]
-    yield from map(_client, watched.opened())
+    yield from map(_client, watched.open_connections())
 
 
 def _client(connection: ConnectionInfo) -> Client:
     return connection.client_id, f"{connection.software_name} {connection.software_version}".strip(), connection.host
 
 
-def _described(client: Client, connections: Sequence[ConnectionInfo], ports: set[int]) -> str:
+def _describe(client: Client, connections: Sequence[ConnectionInfo], ports: set[int]) -> str:
     name, software, host = client
     places = ", ".join(f"{host}:{each.port} to node {each.node}" for each in connections)
     owner = "this process" if any(each.port in ports for each in connections) else "another process"
@@ -126,6 +127,6 @@ def _is_of_library(kind: type) -> bool:
 
 
 def _creation(instance: object) -> str | None:
-    """Returns the line that created an object, None if that was before allocations were traced."""
+    """Returns the line that created an object, None if allocations were not traced yet."""
     traceback = tracemalloc.get_object_traceback(instance)
     return None if traceback is None else f"{traceback[-1].filename}:{traceback[-1].lineno}"

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
@@ -14,6 +13,8 @@ if TYPE_CHECKING:
     from .. import Cluster
 
 MARK = "kafka"
+MARK_OPTIONS = ("nodes", "topics", "settings", "as_version", "users", "tls", "data", "freeze")
+"""The options of the mark: arguments of `Cluster`, and `freeze`."""
 SCOPES = ("function", "class", "module", "package", "session")
 INI_OPTIONS = {
     "kafka_nodes": ("string", "number of nodes of kafka_cluster (default: 2)"),
@@ -27,26 +28,17 @@ INI_OPTIONS = {
 }
 
 
-@dataclass(frozen=True)
-class ClusterOptions:
-    """The arguments of a cluster, and whether its time stands still during each test."""
+class ClusterOptions(NamedTuple):
+    """Arguments of `Cluster` by their names, and whether the time of the cluster stands still during each test."""
 
-    nodes: int = 2
-    topics: Mapping[str, Any] = field(default_factory=dict)
-    settings: Mapping[str, Any] = field(default_factory=dict)
-    as_version: str | None = None
-    users: Mapping[str, str] = field(default_factory=dict)
-    tls: bool = False
-    data: tuple[str, ...] = ()
+    arguments: Mapping[str, Any]
     freeze: bool = False
 
     def cluster(self) -> Cluster:
         """Returns the cluster, which is not started."""
         from .. import Cluster
 
-        return Cluster(
-            self.nodes, self.topics, self.settings, as_version=self.as_version, users=self.users, tls=self.tls, data=list(self.data)
-        )
+        return Cluster(**self.arguments)
 
 
 def add_options(parser: pytest.Parser) -> None:
@@ -66,11 +58,15 @@ def defaults(config: pytest.Config) -> ClusterOptions:
     """Returns the options of the command line, which take precedence, and of ini files. Raises UsageError for an invalid one."""
     nodes = config.getoption("--kafka-nodes")
     return ClusterOptions(
-        nodes=_number("kafka_nodes", config.getini("kafka_nodes") or "2") if nodes is None else nodes,
-        topics=dict(map(_topic, config.getini("kafka_topics"))),
-        settings=dict(map(_setting, [*config.getini("kafka_settings"), *config.getoption("--kafka-set")])),
-        as_version=config.getoption("--kafka-as-version") or config.getini("kafka_as_version") or None,
-        data=tuple(str(config.rootpath / place) for place in config.getini("kafka_data")),
+        {
+            "nodes": _number("kafka_nodes", config.getini("kafka_nodes") or "2") if nodes is None else nodes,
+            "topics": dict(map(_topic, config.getini("kafka_topics"))),
+            "settings": dict(map(_setting, [*config.getini("kafka_settings"), *config.getoption("--kafka-set")])),
+            "as_version": config.getoption("--kafka-as-version") or config.getini("kafka_as_version") or None,
+            "users": {},
+            "tls": False,
+            "data": [str(config.rootpath / place) for place in config.getini("kafka_data")],
+        }
     )
 
 
@@ -106,7 +102,7 @@ def scope(config: pytest.Config) -> str:
     return chosen
 
 
-def named(options: ClusterOptions, marks: Iterable[pytest.Mark]) -> dict[str, ClusterOptions]:
+def named_options(options: ClusterOptions, marks: Iterable[pytest.Mark]) -> dict[str, ClusterOptions]:
     """Returns options with those of marks, by the names that the marks give to clusters. Raises UsageError as `with_marks`."""
     found: dict[str, list[pytest.Mark]] = {}
     for mark in marks:
@@ -121,13 +117,14 @@ def with_marks(options: ClusterOptions, marks: Iterable[pytest.Mark]) -> Cluster
     Raises UsageError for an unknown option.
     """
     for mark in reversed(list(marks)):
-        known = [*ClusterOptions.__dataclass_fields__, "name"]
+        known = [*MARK_OPTIONS, "name"]
         given: dict[str, Any] = {name: value for name, value in mark.kwargs.items() if name != "name"}
         if mark.args or (unknown := [name for name in given if name not in known]):
             wrong = mark.args[0] if mark.args else unknown[0]
             raise pytest.UsageError(f"@pytest.mark.kafka: unknown option {wrong!r}; the options are {', '.join(known)}")
-        added: dict[str, Any] = {name: {**getattr(options, name), **given[name]} for name in ("settings", "topics") if name in given}
-        options = replace(options, **{**given, **added})
+        freeze = given.pop("freeze", options.freeze)
+        added: dict[str, Any] = {name: {**options.arguments[name], **given[name]} for name in ("settings", "topics") if name in given}
+        options = ClusterOptions({**options.arguments, **given, **added}, freeze)
     return options
 
 

@@ -13,7 +13,7 @@ from typing import Any, cast
 import pytest
 
 from . import fixtures
-from .options import MARK, ClusterOptions, add_options, defaults, named, resets, scope, timeout_s, with_marks
+from .options import MARK, MARK_OPTIONS, ClusterOptions, add_options, defaults, named_options, resets, scope, timeout_s, with_marks
 from .running_test import RunningTest
 from .watching import watch
 
@@ -30,9 +30,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line(
-        "markers", f"{MARK}(name, nodes, topics, settings, as_version, users, tls, data, freeze): the cluster of the test"
-    )
+    config.addinivalue_line("markers", f"{MARK}({', '.join(('name', *MARK_OPTIONS))}): the cluster of the test")
     config.pluginmanager.register(fixtures, "odradek-fixtures")
     timeout_s(config)
 
@@ -41,7 +39,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Makes the mark of a test a parameter of its cluster."""
     named_clusters, marks = _marks(metafunc.definition)
     try:
-        named(defaults(metafunc.config), named_clusters)
+        named_options(defaults(metafunc.config), named_clusters)
     except pytest.UsageError as error:
         raise pytest.Collector.CollectError(str(error)) from None
     if CLUSTER in metafunc.fixturenames and marks:
@@ -55,7 +53,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 def _marks(node: pytest.Item) -> tuple[list[pytest.Mark], list[pytest.Mark]]:
-    """Returns the marks of named clusters, and those of `kafka_cluster`."""
+    """Returns the marks of named_options clusters, and those of `kafka_cluster`."""
     marks = list(node.iter_markers(MARK))
     return [mark for mark in marks if "name" in mark.kwargs], [mark for mark in marks if "name" not in mark.kwargs]
 
@@ -82,7 +80,7 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
 def pytest_runtest_setup(item: pytest.Item) -> Generator[None, object, object]:
     with item.stash[_TEST].phase():
         if CLUSTER in getattr(item, "fixturenames", ()):
-            from .stopped import renew
+            from .shared_clusters import renew
 
             renew(item, CLUSTER)
         return (yield)
@@ -113,7 +111,7 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_fixture_setup(fixturedef: pytest.FixtureDef[object], request: pytest.FixtureRequest) -> Generator[None, object, object]:
+def pytest_fixture_setup(fixturedef: pytest.FixtureDef[object]) -> Generator[None, object, object]:
     """Notes that a fixture of a wider scope may leave clients open on purpose."""
     if fixturedef.scope != "function" and SHARED & set(fixturedef.argnames) and fixturedef.argname not in SHARED:
         watch().sets_up_others = True

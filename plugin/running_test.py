@@ -14,7 +14,7 @@ from .watching import Watch, Watched, watching
 
 if TYPE_CHECKING:
     from .artifacts import Artifacts
-    from .failure_report import Report
+    from .failure_report import ClusterReport
     from .timeout import Timeout
 
 
@@ -82,7 +82,7 @@ class RunningTest:
         report = self._report(watched)
         return "\n".join([report.text, *self._attempt(lambda artifacts: artifacts.complete(watched, report))])
 
-    def _report(self, watched: Watched) -> Report:
+    def _report(self, watched: Watched) -> ClusterReport:
         from .failure_report import report_of
 
         return watched.report if watched.report is not None else report_of(watched)
@@ -91,7 +91,7 @@ class RunningTest:
         """Returns the lines about files that a function writes, none if no files are wanted."""
         try:
             return [] if self._artifacts is None else write(self._artifacts)
-        except Exception as error:
+        except Exception as error:  # the failure of the test must be reported in any case
             return [f"(the files of --kafka-artifacts cannot be written: {error!r})"]
 
     def _added(self, watched: Watched) -> None:
@@ -110,12 +110,12 @@ class RunningTest:
 
     def _ended(self, watched: Watched) -> None:
         """Warns of clients that the test has left open. A test that has failed keeps them alive by its traceback."""
-        from .left_open import KafkaClientLeftOpenWarning, left_open, own_connections
+        from .left_open import KafkaClientLeftOpenWarning, describe_open_clients, own_connections
 
         if self.watch.failed:
             watched.leave(own_connections(watched, sets_up_others=self.watch.sets_up_others))
             return
-        for text in left_open(watched, sets_up_others=self.watch.sets_up_others):
+        for text in describe_open_clients(watched, sets_up_others=self.watch.sets_up_others):
             self._item.warn(KafkaClientLeftOpenWarning(f"{self._item.nodeid}: {text}"))
 
     def _stopping(self, watched: Watched) -> None:

@@ -36,7 +36,7 @@ CANNOT_INTERRUPT = "the main thread executes no Python code, so that the test ca
 
 
 class Timeout:
-    """The time limit of one test, from the moment on at which it uses a cluster."""
+    """The time limit of one test, which begins when the test first uses a cluster."""
 
     def __init__(self, test: RunningTest, limit_s: float, config: pytest.Config) -> None:
         self._test = test
@@ -68,19 +68,19 @@ class Timeout:
         limit_s = self._limit_s
         while not self._ended.wait(limit_s):
             limit_s = max(self._limit_s, TEARDOWN_S)
-            self._text = report_of(self._test.watch, self._limit_s)
+            self._text = waiting_requests(self._test.watch, self._limit_s)
             self._raised.clear()
             if not self._interrupts() and not self._ended.is_set():
                 self._end_process()
 
     def _interrupts(self) -> bool:
-        """Returns whether the main thread has raised the failure, or has been between two phases, within the time for that."""
+        """Returns whether the main thread has handled the signal within GRACE_S. Between two phases of a test it raises no failure."""
         if SIGNAL is None or not self._can_interrupt:
             return False
         signal.pthread_kill(threading.main_thread().ident or 0, SIGNAL)
         return self._raised.wait(GRACE_S)
 
-    def _on_signal(self, number: int, frame: FrameType | None) -> None:
+    def _on_signal(self, _number: int, _frame: FrameType | None) -> None:
         __tracebackhide__ = True
         self._raised.set()
         if self._test.is_in_phase and not self._ended.is_set():
@@ -96,7 +96,7 @@ class Timeout:
         os._exit(EXIT_CODE)
 
 
-def report_of(watch: Watch, limit_s: float) -> str:
+def waiting_requests(watch: Watch, limit_s: float) -> str:
     """Returns which requests of the clients of a test wait for what."""
     lines = [f"{watch.test} has not ended after {limit_s:g} s (--kafka-timeout)"]
     for watched in watch.clusters:
@@ -108,7 +108,7 @@ def _waiting(watched: Watched) -> Iterator[str]:
     try:
         stopped = [str(each.node) for each in watched.cluster.nodes() if each.state == "stopped"]
         waiting = watched.cluster.waiting_requests()
-    except Exception as error:
+    except Exception as error:  # the test has to be interrupted in any case
         yield f"(the requests that wait cannot be listed: {error})"
         return
     if stopped:

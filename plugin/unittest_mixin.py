@@ -55,7 +55,7 @@ class KafkaTestMixin(Base):
 
     @classmethod
     def _kafka_stop(cls, cluster: Cluster) -> None:
-        watch().stopping(cluster)
+        watch().announce_stop(cluster)
         cluster.stop()
 
     def setUp(self) -> None:
@@ -82,6 +82,6 @@ class KafkaTestMixin(Base):
 
 def _warn_if_stopped(cluster: Cluster, text: str) -> None:
     if not cluster.is_running:
-        from .stopped import KafkaClusterStoppedWarning
+        from .shared_clusters import KafkaClusterStoppedWarning
 
         warn(f"{text}; the next test gets a new one", KafkaClusterStoppedWarning, stacklevel=1)

@@ -15,20 +15,20 @@ from weakref import WeakKeyDictionary
 if TYPE_CHECKING:
     from .. import Cluster
     from ..broker.controls.connections import ConnectionInfo
-    from .failure_report import Report
+    from .failure_report import ClusterReport
 
 
 _left: WeakKeyDictionary[Cluster, set[int]] = WeakKeyDictionary()
-"""The connections of each cluster that tests have left open which no other test uses."""
+"""The connections of each cluster that tests have left open, and that no other test uses."""
 
 
 class Watched:
     """A cluster and the state in which the test has found it.
 
     `since` is the number of the first entry of the test in the record, None if the record is switched off. `begin_ms` is when the test
-    began, by the wall clock, and `foreign` are the connections of clients that earlier tests have left open. `report` is the report for the
-    case that the test fails, if it was made before the cluster was stopped. `ends_with_call` says that nothing of the test uses the cluster
-    after its call.
+    began, by the wall clock, and `foreign` are the connections of clients that earlier tests have left open. `report` was made
+    before the cluster was stopped, in case the test fails; otherwise it is None. `ends_with_call` says that nothing of the test uses the
+    cluster after its call.
     """
 
     def __init__(self, cluster: Cluster, *, ends_with_call: bool) -> None:
@@ -38,10 +38,10 @@ class Watched:
         self.since = mark_of(cluster)
         self.begin_ms = time.time() * 1000
         self.foreign = frozenset(_left.get(cluster, ()))
-        self.report: Report | None = None
+        self.report: ClusterReport | None = None
 
-    def opened(self) -> list[ConnectionInfo]:
-        """Returns the open connections that the test has opened; none if it has stopped the cluster."""
+    def open_connections(self) -> list[ConnectionInfo]:
+        """Returns the open connections that the test has open_connections; none if it has stopped the cluster."""
         before = {each.connection for each in self.before}
         try:
             return [each for each in self.cluster.connections() if each.connection not in before]
@@ -49,7 +49,7 @@ class Watched:
             return []
 
     def leave(self, connections: Iterable[ConnectionInfo]) -> None:
-        """Makes connections foreign to later tests."""
+        """Excludes connections that the test leaves open from the reports of later tests."""
         _left.setdefault(self.cluster, set()).update(each.connection for each in connections)
 
 
@@ -64,8 +64,8 @@ class Watch:
     """The clusters of one test, in the order in which the test got them.
 
     `on_add`, `on_end` and `on_stop` are called with a cluster: when it is added, when nothing of the test uses it any more, and before it
-    is stopped. `failed` is set once a phase of the test has failed. `sets_up_others` is set if a fixture of a wider scope that uses one
-    was set up during the test.
+    is stopped. `failed` is set once a phase of the test has failed. `sets_up_others` is set if a fixture of a
+    wider scope that uses a cluster was set up during the test.
     """
 
     def __init__(self, test: str = "", on_add: Told = _nothing, on_end: Told = _nothing, on_stop: Told = _nothing) -> None:
@@ -85,12 +85,12 @@ class Watch:
         self._on_add(added)
         return added
 
-    def ending(self, cluster: Cluster) -> None:
-        """Tells that nothing of the test uses a cluster any more."""
+    def announce_end(self, cluster: Cluster) -> None:
+        """Calls `on_end`, because nothing of the test uses a cluster any more."""
         self._tell(cluster, self._on_end)
 
-    def stopping(self, cluster: Cluster) -> None:
-        """Tells that a cluster is about to be stopped."""
+    def announce_stop(self, cluster: Cluster) -> None:
+        """Calls `on_stop`, because a cluster is about to be stopped."""
         self._tell(cluster, self._on_stop)
 
     def _tell(self, cluster: Cluster, told: Told) -> None:
@@ -104,7 +104,7 @@ _running: list[Watch] = []
 
 
 def watch() -> Watch:
-    """Returns the watch of the running test; outside of tests that pytest runs, one that nobody reads."""
+    """Returns the watch of the running test. Without a test that pytest runs, it is a new one, which nobody reads."""
     return _running[-1] if _running else Watch()
 
 

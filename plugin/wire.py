@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ..broker.wire.exchange import Entry, Exchange
 
 
-class Criteria(TypedDict, total=False):
+class RequestCriteria(TypedDict, total=False):
     """The criteria of `cluster.requests`, besides `since`."""
 
     api: str | Sequence[str] | None
@@ -40,7 +40,7 @@ class KafkaWire:
         """Returns the number that the next entry will get."""
         return self._cluster.wire.mark()
 
-    def requests(self, *, since: int = 0, **criteria: Unpack[Criteria]) -> list[Exchange]:
+    def requests(self, *, since: int = 0, **criteria: Unpack[RequestCriteria]) -> list[Exchange]:
         """Returns the exchanges that meet all criteria, as `cluster.requests` does."""
         return self._cluster.requests(**criteria, since=max(since, self.start))
 
@@ -77,7 +77,7 @@ class AsyncKafkaWire:
         """Returns the number that the next entry will get."""
         return await self._cluster.wire.mark()
 
-    async def requests(self, *, since: int = 0, **criteria: Unpack[Criteria]) -> list[Exchange]:
+    async def requests(self, *, since: int = 0, **criteria: Unpack[RequestCriteria]) -> list[Exchange]:
         """Returns the exchanges that meet all criteria, as `cluster.requests` does."""
         return await self._cluster.requests(**criteria, since=max(since, self.start))
 

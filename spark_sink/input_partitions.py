@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, cast
 
 from pyspark.sql.datasource import InputPartition
 
@@ -30,7 +30,6 @@ def partitions_of(ranges: Iterable[OffsetRange], options: ReadOptions) -> list[I
 
 def read_partition(partition: InputPartition, options: ReadOptions, schema: Any) -> Iterator[Any]:
     """Yields the `pyarrow.RecordBatch`es of one task. Raises KafkaCondition, KafkaError, OSError, InvalidRecords."""
-    assert isinstance(partition, OffsetRanges)
     freeze_imported_modules()
     client = client_for(options.client)
-    yield from read_ranges(client, partition.ranges, schema, fail_on_data_loss=options.fail_on_data_loss)
+    yield from read_ranges(client, cast(OffsetRanges, partition).ranges, schema, fail_on_data_loss=options.fail_on_data_loss)

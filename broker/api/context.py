@@ -162,7 +162,7 @@ class Context:
         if self.cluster.zookeeper is not None and self.cluster.brokers.controller_id != self.broker.node_id:
             raise KafkaError(ErrorCode.NOT_CONTROLLER)
 
-    def allowed(self, resource_type: ResourceType, name: str = CLUSTER_NAME) -> int:
+    def permissions(self, resource_type: ResourceType, name: str = CLUSTER_NAME) -> int:
         """Returns the client's permissions on a resource as a bit field (`authorized_operations`, KIP-430)."""
         authorizer, client = self.cluster.authorizer, self.client
         if authorizer is None:

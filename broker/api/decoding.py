@@ -8,55 +8,21 @@ the connection keeps the request in flight, and continues to decode in the follo
 from __future__ import annotations
 
 from collections.abc import Generator
-from typing import TYPE_CHECKING, Any
 
 from ...protocol.frame import RequestHeader
-from ...protocol.schema import Message, ProtocolError
-from ..scheduling.waiting import NEXT_TURN
-from .context import Context, Waiting
-from .parked import Parked
-
-if TYPE_CHECKING:
-    from ..connections.connection import Connection
+from ...protocol.schema import Message
+from ..scheduling.waiting import NEXT_TURN, Wait
 
 SLICED_BYTES = 16 * 1024
-
-Decoding = Generator[None, None, tuple[Any, int]]
 
 
 class NotDecoded(Message):
     """Stands for a request that is still being decoded."""
 
 
-def decode_large(connection: Connection, header: RequestHeader, frame: memoryview, owns_buffer: bool) -> None:
-    """Decodes a request and has the connection answer it, in this turn if it has few items. Raises ProtocolError in this turn.
-
-    The frame is copied if its memory is used for other requests.
-    """
-    try:
-        next(_begun(header, frame))
-    except StopIteration as done:
-        return connection.answer(header, done.value[0], frame, owns_buffer)
-    kept = frame if owns_buffer else memoryview(bytearray(frame))
-    context = Context(header.version, connection.client, connection.broker, kept, True, None)
-    return connection.resume(Parked(connection, header, NotDecoded(), context, _decode_in_turns(connection, header, kept)))
-
-
-def _decode_in_turns(connection: Connection, header: RequestHeader, frame: memoryview) -> Waiting:
-    try:
-        request = yield from _next_turns(_begun(header, frame))
-    except ProtocolError as error:
-        connection.close(str(error))
-    else:
-        connection.answer(header, request, frame, True, in_slices=True)
-    return None
-
-
-def _begun(header: RequestHeader, frame: memoryview) -> Decoding:
-    return header.api.request.sliced_decoders[header.version](frame, header.position)
-
-
-def _next_turns(decoding: Decoding) -> Generator[Any, None, Message]:
+def decode_in_slices(header: RequestHeader, frame: memoryview) -> Generator[Wait, None, Message]:
+    """Returns the request in a frame. Raises ProtocolError if it cannot be decoded."""
+    decoding = header.api.request.sliced_decoders[header.version](frame, header.position)
     while True:
         try:
             next(decoding)

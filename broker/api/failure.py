@@ -8,7 +8,7 @@ Kafka has a hand-written `getErrorResponse` for each request. Here the response 
   `OffsetFetchResponse.groupError`), because clients stop at an error of a part of it;
 * other fields are copied from the request's field of the same meaning, or set to Kafka's value for "none".
 
-`failed` does the same for an item of a response that was successful.
+`with_error` does the same for an item of a response that was successful.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _ZERO: dict[object, object] = {"str": "", "bytes": b"", "records": b"", "?": Fal
 
 def failure(api: Api, request: Message, code: ErrorCode, message: str | None) -> Message:
     """Returns the response to `request` with `code` in all its error code fields."""
-    mirroring = failure_in_slices(api, request, code, message)
+    mirroring = _mirror(api.response, request, code, message, None)
     while True:
         try:
             next(mirroring)
@@ -53,7 +53,7 @@ def failure_in_slices(api: Api, request: Message, code: ErrorCode, message: str 
     return (yield from _mirror(api.response, request, code, message, Slices()))
 
 
-def failed(item: Message, code: ErrorCode, message: str | None) -> Message:
+def with_error(item: Message, code: ErrorCode, message: str | None) -> Message:
     """Returns an item of a response with an error instead of its result. As in Kafka, it contains no items with results of their own."""
     values: dict[str, Any] = {}
     for spec in specs(type(item)):
@@ -79,7 +79,7 @@ def carries_error(cls: type[Message]) -> bool:
 
 
 def _mirror(
-    cls: type[Message], source: object, code: ErrorCode, message: str | None, slices: Slices, *, is_item: bool = False
+    cls: type[Message], source: object, code: ErrorCode, message: str | None, slices: Slices | None, *, is_item: bool = False
 ) -> Generator[Wait, None, Message]:
     values: dict[str, Any] = {}
     lists = [getattr(source, spec.name) for spec in specs(type(source)) if spec.array] if isinstance(source, Message) else []
@@ -94,7 +94,7 @@ def _mirror(
             values[spec.name] = mirrored = []
             for item in items:
                 mirrored.append((yield from _mirror(spec.kind, item, code, message, slices, is_item=True)))
-                if slices.full(3):
+                if slices is not None and slices.full(3):
                     yield NEXT_TURN
         elif not spec.array and (found := _find(spec, source)) is not None:
             values[spec.name] = found

@@ -1,14 +1,14 @@
-"""The gate: the one place that each request and its response pass, between the connection and the handlers.
+"""The gate: the one place that each request and its response pass, between the connection and the handlers. Also, the requests that wait.
 
 A cluster has no gate at first, and a connection then only tests that there is none. `faults/table.py` is a gate.
 """
 
 from __future__ import annotations
 
-from collections.abc import Generator
-from typing import NamedTuple, Protocol
+from collections.abc import Generator, Hashable
+from typing import Any, NamedTuple, Protocol
 
-from ...protocol.frame import Buffer, RequestHeader
+from ...protocol.frame import Buffer, RequestHeader, read_request_header
 from ...protocol.schema import Message
 from ..cluster.broker import Broker
 from ..scheduling.waiting import Wait
@@ -32,19 +32,6 @@ class Sparing:
         self.count = 0
 
 
-class InFlight(Protocol):
-    """A request whose handler has not returned yet. `generator` may be wrapped by another one."""
-
-    header: RequestHeader
-    request: Message
-    context: Context
-    generator: Waiting
-
-    @property
-    def connection(self) -> Channel:
-        """The connection of the request."""
-
-
 class Channel(Protocol):
     """A connection, as far as a gate uses it."""
 
@@ -53,23 +40,70 @@ class Channel(Protocol):
     sparing: Sparing
 
     @property
-    def parked(self) -> InFlight | None:
-        """The request in flight, if there is one."""
+    def parked(self) -> Parked | None:
+        """The request in flight, if its handler has not returned yet."""
+
+    def resume_parked(self, parked: Parked) -> None:
+        """Continues a request that was woken or whose turn has come. Does nothing unless it is the request in flight."""
 
     def write(self, parts: list[Buffer]) -> None:
         """Queues bytes for the peer. They are written at the end of the turn."""
 
     def touch(self) -> None:
-        """Has the connection count as used now, so that it is not closed as idle."""
+        """Restarts the time after which the connection is closed as idle."""
 
     def forget_shortcut(self) -> None:
-        """Has all further requests decoded, until the handler stores a new shortcut."""
+        """Drops the shortcut, so that requests are decoded until a handler stores a new one."""
 
     def struck(self, fault: str) -> None:
         """Writes down that a fault has hit the request in flight."""
 
     def mute(self, milliseconds: int) -> None:
         """Holds back the requests that follow the current one, for the given time (KIP-219)."""
+
+
+class Parked:
+    """A request from the moment when its handler or a shortcut waits until its response is written.
+
+    `generator` is the handler, which a gate may wrap. `in_slices` is set once it has yielded NEXT_TURN.
+    """
+
+    __slots__ = ("connection", "context", "generator", "header", "in_slices", "keys", "request", "wait")
+
+    def __init__(self, connection: Channel, header: RequestHeader, request: Message, context: Context, generator: Waiting) -> None:
+        self.connection = connection
+        self.header = header
+        self.request = request
+        self.context = context
+        self.generator = generator
+        self.wait: Wait | None = None
+        self.keys: tuple[Hashable, ...] = ()
+        self.in_slices = False
+
+
+class Undecoded(Parked):
+    """A request that a shortcut keeps waiting. Its header, message and context are set when one of them is first read.
+
+    `frame` is a copy of its bytes, which the shortcut has compared with those of an earlier request, so that they can be decoded.
+    """
+
+    __slots__ = ("_frame",)
+
+    def __init__(self, connection: Channel, frame: bytes, generator: Waiting) -> None:
+        self.connection = connection
+        self.generator = generator
+        self.wait = None
+        self.keys = ()
+        self.in_slices = False
+        self._frame = frame
+
+    def __getattr__(self, name: str) -> Any:
+        """Returns `header`, `request` or `context`. Python calls this method only if the attribute is not set yet."""
+        frame, connection = memoryview(self._frame), self.connection
+        self.header = header = read_request_header(frame)
+        self.request = header.api.request.decoders[header.version](frame, header.position)[0]
+        self.context = Context(header.version, connection.client, connection.broker, frame, True, None)
+        return object.__getattribute__(self, name)
 
 
 class Asked(NamedTuple):

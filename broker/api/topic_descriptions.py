@@ -56,7 +56,7 @@ class TopicDescriber:
         self._around: dict[State, tuple[bytes, bytes]] = {}
         """The bytes of partitions in a state before and after the index."""
 
-    def known(self, topic: Topic, operations: int) -> Description | None:
+    def find(self, topic: Topic, operations: int) -> Description | None:
         """Returns the description of a topic if it has been encoded since the topic changed last."""
         return topic.descriptions.get(self._key(operations))
 
@@ -103,13 +103,13 @@ class TopicDescriber:
         return b"".join(encoded)
 
     def _encode_state(self, partition: Partition, state: State) -> tuple[bytes, bytes]:
-        encoded = MetadataResponsePartition.encoders[self._version](self._described(partition), bytearray(), [])
+        encoded = MetadataResponsePartition.encoders[self._version](self._describe_partition(partition), bytearray(), [])
         if len(self._around) >= KNOWN_STATES:
             self._around.clear()
         around = self._around[state] = bytes(encoded[_BEFORE_INDEX]), bytes(encoded[_AFTER_INDEX])
         return around
 
-    def _described(self, partition: Partition) -> MetadataResponsePartition:
+    def _describe_partition(self, partition: Partition) -> MetadataResponsePartition:
         code, leader = ErrorCode.NONE, partition.leader
         if leader == NO_LEADER:
             code = ErrorCode.LEADER_NOT_AVAILABLE

@@ -62,7 +62,7 @@ def append_to_topic(
         raise KafkaError(ErrorCode.INVALID_TOPIC_EXCEPTION)
     partition = topic.partitions[data.index]
     if converts:
-        data.records = batch = _converted(partition, data.records, request.acks, context)
+        data.records = batch = _convert(partition, data.records, request.acks, context)
         if not batch:
             return partition, NOTHING_APPENDED
     return partition, append(partition, batch, request.acks, request.transactional_id, context)
@@ -82,7 +82,7 @@ def one_batch(records: object, version: int) -> memoryview:
     return batch if len(batch) == len(records) else only_batch(records)
 
 
-def _converted(partition: Partition, records: object, acks: int, context: Context) -> memoryview:
+def _convert(partition: Partition, records: object, acks: int, context: Context) -> memoryview:
     """Returns the message set of an older Produce request as a batch, see `batch_of_message_set`. Raises KafkaError or BatchError."""
     from .old_formats import batch_of_message_set
 

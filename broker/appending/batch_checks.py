@@ -4,7 +4,7 @@
 codec; in every other case its bytes are appended as they were received. `stamp` writes the timestamp that the topic requires.
 
 `check_records` (protocol/batches/checks) reports the latest timestamp of all records but compares each one with bounds only on request,
-because that is slower. In the usual case, in which only timestamps in the future are limited, `_checked` calls it without bounds first,
+because that is slower. In the usual case, in which only timestamps in the future are limited, `_check` calls it without bounds first,
 and a second time with bounds only if the latest timestamp is too late or the records broke another rule.
 """
 
@@ -91,7 +91,7 @@ def validate_records(batch: memoryview, header: BatchHeader, rules: AppendRules,
     codec = header.attributes & COMPRESSION_MASK
     if codec or rules.codec:
         return _validate_compressed(batch, header, rules, now_ms)
-    latest, _ = _checked(batch, header, rules, now_ms, HEADER.size, False)
+    latest, _ = _check(batch, header, rules, now_ms, HEADER.size, False)
     return batch, header, latest, False
 
 
@@ -99,16 +99,16 @@ def _validate_compressed(batch: memoryview, header: BatchHeader, rules: AppendRu
     """Validates a batch that is compressed, or whose topic requires a codec."""
     source = Compression(header.attributes & COMPRESSION_MASK)
     target = source if rules.codec is None else rules.codec
-    payload = _decompressed(source, batch, header, lenient=target is source)
-    latest, consecutive = _checked(payload, header, rules, now_ms, 0, target is source)
+    payload = _decompress(source, batch, header, lenient=target is source)
+    latest, consecutive = _check(payload, header, rules, now_ms, 0, target is source)
     if target is not source:
-        return _rebuilt(payload, header, target, rules)
+        return _rebuild(payload, header, target, rules)
     if not consecutive:
         raise UnreadableRecords("offsets that are not consecutive, which Kafka 4.3 fails to repair")
     return batch, header, latest, False
 
 
-def _checked(data: Buffer, header: BatchHeader, rules: AppendRules, now_ms: int, start: int, lenient: bool) -> tuple[int, bool]:
+def _check(data: Buffer, header: BatchHeader, rules: AppendRules, now_ms: int, start: int, lenient: bool) -> tuple[int, bool]:
     """Returns (latest timestamp in ms, whether the offsets are consecutive). Raises as `check_records` does."""
     try:
         latest, consecutive = check_records(data, header, rules.record_rules, start, lenient)
@@ -123,7 +123,7 @@ def _checked(data: Buffer, header: BatchHeader, rules: AppendRules, now_ms: int,
     return check_records(data, header, bounded, start, lenient)
 
 
-def _decompressed(codec: Compression, batch: memoryview, header: BatchHeader, *, lenient: bool) -> bytes:
+def _decompress(codec: Compression, batch: memoryview, header: BatchHeader, *, lenient: bool) -> bytes:
     try:
         return decompress(codec, batch[HEADER.size :], DECOMPRESSED_LIMIT)
     except TooLong as error:
@@ -156,7 +156,7 @@ def stamp(batch: memoryview, header: BatchHeader, latest: int, rules: AppendRule
     return -1 if rules.create_time else now_ms
 
 
-def _rebuilt(payload: bytes, header: BatchHeader, target: Compression, rules: AppendRules) -> Validated:
+def _rebuild(payload: bytes, header: BatchHeader, target: Compression, rules: AppendRules) -> Validated:
     """Returns a new batch of the same records in the topic's codec, with offsets from 0 without gaps (Kafka's MemoryRecordsBuilder)."""
     has_producer = header.producer_id != -1  # Kafka's builder treats every other negative id as a producer
     if has_producer and (header.producer_epoch == -1 or header.base_sequence < 0):

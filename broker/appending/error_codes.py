@@ -1,7 +1,7 @@
 """Maps the exceptions of the append path to the error fields of a partition in a Produce response.
 
 The checks are in `protocol` (bytes of a batch), `storage` (sequence numbers) and `broker` (topics, leaders, transactions), and
-`storage` does not import error codes. Only `refusal_of` combines them.
+`storage` does not import error codes. Only `partition_error_of` combines them.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _BEFORE_THE_LOG = frozenset(
 )
 
 
-class Refusal(NamedTuple):
+class PartitionError(NamedTuple):
     """The error fields of a PartitionProduceResponse. `record_errors` are (index in the batch, text) pairs (KIP-467)."""
 
     code: ErrorCode
@@ -52,14 +52,14 @@ class Refusal(NamedTuple):
     record_errors: Sequence[tuple[int, str]] = ()
 
 
-def refusal_of(error: Exception) -> Refusal:
+def partition_error_of(error: Exception) -> PartitionError:
     """Returns the error fields for one of APPEND_REFUSALS."""
     if isinstance(error, KafkaError):
         hidden = isinstance(error, NotInTransaction) or error.code is ErrorCode.UNKNOWN_SERVER_ERROR
-        return Refusal(error.code, error.message, not hidden and error.code not in _BEFORE_THE_LOG)
+        return PartitionError(error.code, error.message, not hidden and error.code not in _BEFORE_THE_LOG)
     if isinstance(error, RejectedRecords):
-        return Refusal(error.error_code, str(error), record_errors=error.record_errors)
+        return PartitionError(error.error_code, str(error), record_errors=error.record_errors)
     if isinstance(error, BatchError):
         hidden = isinstance(error, NotOneBatch)
-        return Refusal(error.error_code, has_log_start=not hidden and error.error_code not in _BEFORE_THE_LOG)
-    return Refusal(next(code for kind, code in _CODES.items() if isinstance(error, kind)))
+        return PartitionError(error.error_code, has_log_start=not hidden and error.error_code not in _BEFORE_THE_LOG)
+    return PartitionError(next(code for kind, code in _CODES.items() if isinstance(error, kind)))

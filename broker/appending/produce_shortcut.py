@@ -3,7 +3,7 @@
 A producer sends the same Produce request again and again, each time with another batch. Two requests of the same length, with a batch of
 one record, differ only in the record's key and value and in a few numbers. So the connection stores what does not differ:
 
-* A `Target` is a partition, with the bytes that the requests of a producer to it and their responses have in common:
+* A `ProduceTarget` is a partition, with the bytes that the requests of a producer to it and their responses have in common:
 
       request    key, version | correlation id | client id ... index of the partition | size | records | tagged fields
                  compared       copied           compared with `prefix`                 read   appended  compared with `suffix`
@@ -11,8 +11,8 @@ one record, differ only in the record's key and value and in a few numbers. So t
       response   length | correlation id | topic ... error code | base offset, append time, log start offset | rest
                  stored   copied           `head`                 written                                      `tail`
 
-* A `Shape` is one length of requests. Its Struct unpacks a request of that length at once: the numbers that may differ and, between them,
-  as bytes, all that must be the same as before.
+* A `ProduceShape` is one length of requests. Its Struct unpacks a request of that length at once: the numbers that may differ and, between
+  them, as bytes, all that must be the same as before.
 
       same       key and version
       differs    correlation id
@@ -43,7 +43,7 @@ then decodes the request, and the handler decides. Therefore this module builds 
 
 `ClusterState.shortcut_allowed` switches all of this off for the connections of a cluster, from the next request on. It is False with an
 authorizer, because a permission may be withdrawn between two requests. With a gate (`broker/api/gate.py`), a connection uses its shortcut
-only for requests that the present gate has let pass before. `Connection._serve` decides both; all requests pass through it.
+only for requests that the present gate has let pass before. `Connection._usable_shortcut` decides both.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ def learn(request: ProduceRequest, context: Context) -> None:
     end = prefix_end(context, len(data.records))
     if end is not None:
         shapes = context.shortcut if isinstance(context.shortcut, ProduceShortcut) else ProduceShortcut()
-        shapes.add(Target(request, topic.partitions[data.index], end, context))
+        shapes.add(ProduceTarget(request, topic.partitions[data.index], end, context))
         context.shortcut = shapes
 
 
@@ -117,12 +117,12 @@ class ProduceShortcut:
     __slots__ = ("_learned", "_previous_size", "_shapes", "_targets")
 
     def __init__(self) -> None:
-        self._targets: dict[int, dict[bytes, Target]] = {}  # by length of the prefix, then by prefix
-        self._shapes: dict[int, Shape] = {}  # by length of the request
+        self._targets: dict[int, dict[bytes, ProduceTarget]] = {}  # by length of the prefix, then by prefix
+        self._shapes: dict[int, ProduceShape] = {}  # by length of the request
         self._learned = 0
         self._previous_size = 0  # of the last request that was served by its target
 
-    def add(self, target: Target) -> None:
+    def add(self, target: ProduceTarget) -> None:
         """Adds a target. If there are MAX_TARGETS already, they are all dropped first."""
         if sum(map(len, self._targets.values())) >= MAX_TARGETS:
             self._targets.clear()
@@ -154,10 +154,10 @@ class ProduceShortcut:
                 return target.response(correlation_id, base_offset, -1)
         return self._answer_by_target(data[position : position + size], owns_buffer)
 
-    def _answer_several(self, shape: Shape, deltas_of: FieldsOf, data: memoryview, position: int) -> bytes | None:
+    def _answer_several(self, shape: ProduceShape, deltas_of: FieldsOf, data: memoryview, position: int) -> bytes | None:
         """Returns the response to a request with several records, or None if a field that must be the same differs or needs more checks."""
         fields = shape.unpack(data, position)
-        found, deltas = shape.known(shape.common_of(fields)), deltas_of(fields)
+        found, deltas = shape.find(shape.common_of(fields)), deltas_of(fields)
         _, correlation_id, _, crc, _, timestamp, latest, producer_id, epoch, sequence = fields[:NUMBERS]
         if found is None or not _UP_TO_63.issuperset(deltas) or timestamp + (max(deltas) >> 1) != latest:
             return None
@@ -184,13 +184,13 @@ class ProduceShortcut:
         (correlation_id,) = _unpack_correlation_id(request)
         return target.response(correlation_id, base_offset, append_time_ms)
 
-    def _learn(self, request: memoryview, start: int, batch: memoryview, target: Target) -> None:
+    def _learn(self, request: memoryview, start: int, batch: memoryview, target: ProduceTarget) -> None:
         """Stores the shape of a request whose batch, at `start`, was appended."""
         size, rules = len(request), target.partition.topic.config.derived.get(AppendRules)
         if rules is None or rules.codec or not rules.create_time or rules.before_ms != MAX_LONG:
             return
         shape = self._shapes.get(size)
-        known = None if shape is None else shape.known(shape.common_of(shape.unpack(request, 0)))
+        known = None if shape is None else shape.find(shape.common_of(shape.unpack(request, 0)))
         if known is not None and known[0] is target and known[1] is rules:
             return  # its numbers were those of a request for the general path
         new = shape_of(request, start, batch, target, rules)
@@ -199,7 +199,7 @@ class ProduceShortcut:
         if self._learned == MAX_SHAPES:
             self._shapes.clear()
             self._learned, shape = 0, None
-        self._shapes[size] = new.merged(shape)
+        self._shapes[size] = new.merge(shape)
         self._learned += 1
 
 
@@ -228,7 +228,7 @@ def prefix_end(context: Context, records_size: int) -> int | None:
     return None if request.topic_data[0].partition_data[0].records else position
 
 
-class Target:
+class ProduceTarget:
     """The partition, the common bytes, and the settings of the requests that decide how their batches are appended."""
 
     __slots__ = (
@@ -292,12 +292,12 @@ class Target:
     def _split_response(self, topic: TopicProduceData) -> None:
         """Finds the position of the offsets by encoding the response with two different base offsets and comparing the bytes."""
 
-        def encoded(base_offset: int) -> bytes:
+        def encode(base_offset: int) -> bytes:
             partitions = [PartitionProduceResponse(index=self.partition.index, base_offset=base_offset)]
             topics = [TopicProduceResponse(name=topic.name, topic_id=topic.topic_id, partition_responses=partitions)]
             return b"".join(encode_response(PRODUCE, self.context.version, 0, ProduceResponse(responses=topics)))
 
-        one, other = encoded(0), encoded(-1)
+        one, other = encode(0), encode(-1)
         position = next(n for n, (a, b) in enumerate(zip(one, other, strict=True)) if a != b)
         has_log_start = self.context.version >= LOG_START_SINCE
         self._has_log_start = has_log_start and self.acks != 0
@@ -309,7 +309,7 @@ class Target:
 # Shapes
 
 
-class Shape(NamedTuple):
+class ProduceShape(NamedTuple):
     """One length of requests. `batch`, `batch_end`, `key` and `headers` are positions in a request.
 
     `unpack` returns key and version, correlation id, client id to magic, CRC, attributes and last offset delta, base timestamp, max
@@ -324,9 +324,9 @@ class Shape(NamedTuple):
 
     unpack: Callable[[memoryview, int], tuple[Any, ...]]
     common: tuple[bytes, ...]
-    target: Target
+    target: ProduceTarget
     rules: AppendRules
-    others: dict[tuple[bytes, ...], tuple[Target, AppendRules]]
+    others: dict[tuple[bytes, ...], tuple[ProduceTarget, AppendRules]]
     records: int
     batch: int
     batch_end: int
@@ -335,11 +335,11 @@ class Shape(NamedTuple):
     common_of: FieldsOf
     deltas_of: FieldsOf | None
 
-    def known(self, common: tuple[bytes, ...]) -> tuple[Target, AppendRules] | None:
+    def find(self, common: tuple[bytes, ...]) -> tuple[ProduceTarget, AppendRules] | None:
         """Returns the target and the rules of earlier requests with these common fields."""
         return (self.target, self.rules) if common == self.common else self.others.get(common)
 
-    def merged(self, known: Shape | None) -> Shape:
+    def merge(self, known: ProduceShape | None) -> ProduceShape:
         """Returns the known shape of the same length with this request added; `self` if that shape has another structure."""
         if known is None or known.unpack != self.unpack:
             return self
@@ -350,7 +350,7 @@ class Shape(NamedTuple):
         return known._replace(others=others)
 
 
-_NO_OTHERS: dict[tuple[bytes, ...], tuple[Target, AppendRules]] = {}
+_NO_OTHERS: dict[tuple[bytes, ...], tuple[ProduceTarget, AppendRules]] = {}
 """Shared by all shapes without other requests, to save memory."""
 
 
@@ -373,7 +373,7 @@ def may_have_shape(batch: memoryview, repeats_length: bool) -> bool:
     return not attributes and (count == 1 or (repeats_length and count <= MAX_RECORDS))
 
 
-def shape_of(request: memoryview, start: int, batch: memoryview, target: Target, rules: AppendRules) -> Shape | None:
+def shape_of(request: memoryview, start: int, batch: memoryview, target: ProduceTarget, rules: AppendRules) -> ProduceShape | None:
     """Returns the shape of a request with a valid and uncompressed batch at `start`; None if it has no shape."""
     (_, count) = _unpack_attributes_and_count(batch, CRC_START)
     records = _plain_records(batch, count)
@@ -396,7 +396,7 @@ def shape_of(request: memoryview, start: int, batch: memoryview, target: Target,
     numbers, end = f">4si{start + _CRC - CLIENT_ID_POSITION}sI6sqqqhi", start + len(batch)
     unpack = _unpack_function(f"{numbers}{formats}{len(request) - end + 1}s")
     common_fields = common_of(unpack(request, 0))
-    return Shape(unpack, common_fields, target, rules, _NO_OTHERS, count, start, end, key, headers, common_of, deltas_of)
+    return ProduceShape(unpack, common_fields, target, rules, _NO_OTHERS, count, start, end, key, headers, common_of, deltas_of)
 
 
 @lru_cache(4096)  # connections share the functions

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from ...protocol.client.line import Address, Line, LoginFailed, NotKafka, open_line
 from ..settings.endpoints import EVERYWHERE, LOOPBACK, listening_endpoints, with_listeners_of_old_names
-from ..settings.environment import settings_of
+from ..settings.properties import settings_of
 
 if TYPE_CHECKING:
     from ...protocol.client.settings import ClientSecurity
@@ -27,8 +27,8 @@ MAX_RESPONSE_BYTES = 1 << 24
 REQUEST = Struct(">ihhih")  # size, api key, api version, correlation id, length of the client id
 INT16, INT32 = Struct(">h"), Struct(">i")
 CLIENT_ID = "odradek-healthcheck"
-OpenLine = Callable[[Address, str, float], Line]
-"""Returns a line to an address for a client id, with a time-out in seconds."""
+OpenLine = Callable[[Address], Line]
+"""Opens a line to an address."""
 REACHABLE = {"": LOOPBACK, EVERYWHERE: LOOPBACK, "::": "::1"}
 """The local address of a broker that listens on all interfaces, by its host."""
 
@@ -39,7 +39,7 @@ class Unhealthy(Exception):
 
 def check(host: str, port: int, security: ClientSecurity | None = None) -> None:
     """Requests the list of brokers from host:port, and ApiVersions from each of them. Raises Unhealthy."""
-    where, open_secure = f"{host}:{port}", partial(open_line, security=security)
+    where, open_secure = f"{host}:{port}", _secure(security)
     brokers = _brokers(_request(host, port, METADATA, 1, INT32.pack(0), open_secure), where)
     if not brokers:
         raise Unhealthy(f"{where} returned an empty list of brokers")
@@ -57,7 +57,7 @@ def check_listeners(environ: Mapping[str, str], security: ClientSecurity | None 
     endpoints = listening_endpoints(properties)
     encrypted = _listeners_with_tls([endpoint.name for endpoint in endpoints], properties) if security is None else set()
     for endpoint in endpoints:
-        open_any = _line_with_any_certificate if endpoint.name in encrypted else partial(open_line, security=security)
+        open_any = _line_with_any_certificate if endpoint.name in encrypted else _secure(security)
         _check_answers(REACHABLE.get(endpoint.host, endpoint.host), endpoint.port, f"listener {endpoint.name} at ", open_any)
 
 
@@ -80,7 +80,7 @@ def _check_answers(host: str, port: int, label: str, open_line: OpenLine) -> Non
 def _request(host: str, port: int, api_key: int, api_version: int, body: bytes, open_line: OpenLine, label: str = "") -> bytes:
     """Returns the body of the response. Raises Unhealthy."""
     try:
-        with closing(open_line((host, port), CLIENT_ID, TIMEOUT_S)) as line:
+        with closing(open_line((host, port))) as line:
             size = REQUEST.size - INT32.size + len(CLIENT_ID) + len(body)
             line.send(REQUEST.pack(size, api_key, api_version, 0, len(CLIENT_ID)) + CLIENT_ID.encode() + body)
             return bytes(line.receive(MAX_RESPONSE_BYTES))[INT32.size :]
@@ -92,13 +92,17 @@ def _request(host: str, port: int, api_key: int, api_version: int, body: bytes, 
         raise Unhealthy(f"{label}{host}:{port} does not answer: {error}") from None
 
 
-def _line_with_any_certificate(address: Address, client_id: str, timeout_s: float) -> Line:
+def _secure(security: ClientSecurity | None) -> OpenLine:
+    return partial(open_line, client_id=CLIENT_ID, timeout_s=TIMEOUT_S, security=security)
+
+
+def _line_with_any_certificate(address: Address) -> Line:
     """Returns a line after a TLS handshake in which the certificate is not verified. Raises OSError."""
     import ssl
 
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
-    return Line(address, timeout_s, context)
+    return Line(address, TIMEOUT_S, context)
 
 
 def _brokers(body: bytes, where: str) -> list[tuple[int, str, int]]:

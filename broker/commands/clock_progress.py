@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from threading import Event, Thread
 
 from ..controls.declaration import CONTROLS, Control
-from ..process.terminal import FIRST_S, Progress
+from ..process.terminal import FIRST_S, ProgressBar
 from .ctl_client import Answer, NoControlAnswer
 
 MOVES = (("clock", "advance"), ("clock", "set"))
@@ -18,7 +18,9 @@ PAUSE_S = 0.5
 
 
 @contextmanager
-def progress_of(control: Control, send: Callable[[Control], Answer], new_bar: Callable[[str, int], Progress] = Progress) -> Iterator[None]:
+def progress_of(
+    control: Control, send: Callable[[Control], Answer], new_bar: Callable[[str, int], ProgressBar] = ProgressBar
+) -> Iterator[None]:
     """Shows how far the time has moved while the body of the `with` waits for a control that moves it. Other controls have no bar.
 
     `send` returns the response to a control without arguments.
@@ -36,7 +38,7 @@ def progress_of(control: Control, send: Callable[[Control], Answer], new_bar: Ca
         thread.join()
 
 
-def _show(ask: Callable[[], Answer], new_bar: Callable[[str, int], Progress], ended: Event) -> None:
+def _show(ask: Callable[[], Answer], new_bar: Callable[[str, int], ProgressBar], ended: Event) -> None:
     if ended.wait(FIRST_S) or (moving := _moving(ask)) is None:
         return
     reached, target = moving

@@ -32,7 +32,7 @@ FILES = ("FILE", "DIR", "DIR|FILE|PATTERN")
 Completer = Callable[..., Iterable[str]]
 
 
-def run(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
+def run(options: argparse.Namespace, _: Mapping[str, str]) -> int:
     """Prints the script for a shell. Returns 2 if argcomplete is not installed."""
     try:
         from argcomplete.shell_integration import shellcode
@@ -61,11 +61,11 @@ def complete(parser: Parser, environ: Mapping[str, str]) -> None:
     autocomplete(parser, always_complete_options=False, default_completer=SuppressCompleter())
 
 
-def _actions(parser: argparse.ArgumentParser) -> Iterator[argparse.Action]:
+def _actions(parser: Parser) -> Iterator[argparse.Action]:
     """Yields the options and arguments of a parser and of its commands."""
-    for action in parser._actions:
+    for action in parser.actions:
         yield action
-        if isinstance(action, argparse._SubParsersAction):
+        if isinstance(action.choices, dict):
             for command in action.choices.values():
                 yield from _actions(command)
 
@@ -109,8 +109,8 @@ def add_controls(parser: Parser) -> None:
     from ..controls.declaration import CONTROLS
     from ..controls.interface.command_help import summary_of
 
-    (commands,) = (action for action in parser._actions if isinstance(action, argparse._SubParsersAction))
-    parsers: dict[tuple[str, ...], Parser] = {(): commands.choices["ctl"]}
+    (commands,) = (action.choices for action in parser.actions if isinstance(action.choices, dict))
+    parsers: dict[tuple[str, ...], Parser] = {(): commands["ctl"]}
     groups: dict[tuple[str, ...], Any] = {}
     for words, control in CONTROLS.items():
         for length, word in enumerate(words):

@@ -88,11 +88,11 @@ def _print(
     """Prints the records of a reader, and calls `on_round` when those of one round of requests have been written."""
     from itertools import islice
 
-    from ..process.terminal import Progress
+    from ..process.terminal import ProgressBar
 
     out, left = sys.stdout.buffer, options.count
     total = reader.remaining if left is None or reader.remaining is None else min(reader.remaining, left)
-    with Progress("records", total, shown=not sys.stdout.isatty()) as progress:
+    with ProgressBar("records", total, shown=not sys.stdout.isatty()) as progress:
         while left != 0 and not reader.is_complete:
             for place, record in islice(reader.poll(), left):
                 out.write(printed(place, record))

@@ -11,7 +11,7 @@ from .options import add_control_options, refuse
 
 if TYPE_CHECKING:
     from ..controls.declaration import Control
-    from ..process.terminal import Progress
+    from ..process.terminal import ProgressBar
 
 EXAMPLES = """\
 examples:
@@ -59,7 +59,7 @@ def _control(words: str) -> Control:
 
 def run(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
     """Writes the dump. Returns 0, 1 if the cluster cannot be read, and 2 for a mistake in the call."""
-    from ..process.terminal import Progress
+    from ..process.terminal import ProgressBar
     from .options import control_address
 
     if options.format == "csv" and options.directory is None and len(options.topics) != 1:
@@ -71,7 +71,7 @@ def run(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
     cluster = _Cluster(host, port, options.control_token or environ.get("ODRADEK_CONTROL_TOKEN"))
     try:
         topics = _choose(cluster, options.topics)
-        with Progress("records", _offsets(topics), shown=options.directory is not None or not sys.stdout.isatty()) as progress:
+        with ProgressBar("records", _offsets(topics), shown=options.directory is not None or not sys.stdout.isatty()) as progress:
             for topic in topics:
                 _write(topic, _records(cluster, topic, progress), options)
     except Failed as error:
@@ -142,7 +142,7 @@ def _unambiguous(cell: Any) -> Any:
     return cell
 
 
-def _records(cluster: _Cluster, topic: dict[str, Any], progress: Progress) -> Iterator[dict[str, Any]]:
+def _records(cluster: _Cluster, topic: dict[str, Any], progress: ProgressBar) -> Iterator[dict[str, Any]]:
     """Yields the records of a topic as seed data has them, in the order of partitions and offsets. They are read in pages."""
     for partition in topic["partitions"]:
         offset, index = partition["start_offset"], partition["partition"]

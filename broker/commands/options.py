@@ -39,12 +39,17 @@ class Parser(argparse.ArgumentParser):
             self.error(f"unknown option {name}{_suggestion(name, self._option_string_actions)}")
         return found, rest
 
+    @property
+    def actions(self) -> list[argparse.Action]:
+        """The options and arguments. An action with a dictionary as `choices` contains commands with their parsers."""
+        return self._actions
+
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         """Raises ArgumentError for a value that is none of the choices, with the nearest one."""
         if action.choices is not None and value not in action.choices:
             names = [str(each) for each in action.choices]
             hint = _suggestion(str(value), names) or f"; use one of {', '.join(names)}"
-            what = "command" if isinstance(action, argparse._SubParsersAction) else "value"
+            what = "command" if isinstance(action.choices, dict) else "value"
             raise argparse.ArgumentError(None if what == "command" else action, f"unknown {what} {value!r}{hint}")
 
     def error(self, message: str) -> NoReturn:

@@ -66,13 +66,13 @@ def _contradiction(options: argparse.Namespace) -> str | None:
 def _produce(client: ClusterClient, options: argparse.Namespace) -> None:
     from ...protocol.batches.compression import Compression
     from ..client.writing import Writer
-    from ..process.terminal import MEGABYTES, Progress
+    from ..process.terminal import MEGABYTES, ProgressBar
     from ..seed_data.entries import SeedTopic
     from ..settings.properties import InvalidConfig
 
     report = _Report(options.output == "json")
     try:
-        with _open(options.file) as stream, Progress(MEGABYTES, _size(stream), shown=not _is_mixed(stream, options)) as progress:
+        with _open(options.file) as stream, ProgressBar(MEGABYTES, _size(stream), shown=not _is_mixed(stream, options)) as progress:
             writer = Writer(client, Compression[options.compression.upper()], report.add)
             for place, entry in _entries(options, _lines(stream, writer.flush, progress.advance)):
                 if isinstance(entry, SeedTopic):

@@ -8,7 +8,7 @@ from json import dumps
 
 from ...protocol.batches.records import Record
 from ..client.cluster_client import TopicPartition
-from ..process.terminal import CYAN, DIM, painted
+from ..process.terminal import CYAN, DIM, paint
 from ..seed_data.entries import plain
 
 ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "0": "\0", "\\": "\\"}
@@ -73,7 +73,7 @@ def for_terminal(text: str, *, colours: bool) -> Callable[[TopicPartition, Recor
             return part
         found = FIELDS[part[0]](place, record).decode(errors="backslashreplace")
         found = "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in found)
-        return painted(COLOURS[part[0]], found) if colours and part[0] in COLOURS else found
+        return paint(COLOURS[part[0]], found) if colours and part[0] in COLOURS else found
 
     return lambda place, record: "".join(show(part, place, record) for part in parts).encode()
 

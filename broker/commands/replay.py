@@ -28,7 +28,7 @@ def add_options(replay: argparse.ArgumentParser) -> None:
     add_command_config(replay)
 
 
-def run(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
+def run(options: argparse.Namespace, _: Mapping[str, str]) -> int:
     """Plays the session. Returns 0 if all responses were equal, 1 if one differed, and 2 if the session could not be played."""
     from ...protocol.client.line import LoginFailed
     from ..client.replaying import Replay

@@ -154,7 +154,7 @@ def cluster_config(options: argparse.Namespace, environ: Mapping[str, str]) -> C
 
     from ..security.startup import Security, parse_user
     from ..settings.cluster_config import cluster_of
-    from ..settings.environment import settings_of
+    from ..settings.properties import settings_of
     from ..settings.spelling import check_scope
 
     if not options.ignore_unknown_settings:
@@ -163,7 +163,7 @@ def cluster_config(options: argparse.Namespace, environ: Mapping[str, str]) -> C
     overrides = settings | dict(options.set)
     if options.listener:
         overrides["listeners"] = ",".join(options.listener)
-    files = [_read(name) for name in options.config] or [{}]
+    files = [_read_config(name) for name in options.config] or [{}]
     security = Security(options.tls == "auto", dict(map(parse_user, options.user)), options.acl)
     brokers = [security.settings(_with_listeners(given := properties | overrides, options), given) for properties in files]
     nodes = options.nodes or (1 if len(files) == 1 and not options.listener and _has_listeners(settings) else None)
@@ -209,7 +209,7 @@ def _tracer(options: argparse.Namespace) -> Tracer:
     return Tracer(parse_filter(options.filter or ""), verbose=options.verbose, as_json=options.json)
 
 
-def _read(name: str) -> dict[str, str]:
+def _read_config(name: str) -> dict[str, str]:
     from ..settings.properties import InvalidConfig, read_properties
 
     try:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from ..process.terminal import BOLD, painted, table
+from ..process.terminal import BOLD, paint, table
 
 
 def as_table(value: Any, *, colours: bool = False) -> str:
@@ -29,7 +29,7 @@ def _list(values: Sequence[Any], colours: bool) -> str:
         return "".join(f"{_cell(each)}\n" for each in values)
     names = list(dict.fromkeys(name for each in values for name in each))
     first, *rows = table([[name.upper() for name in names], *([_cell(each.get(name)) for name in names] for each in values)])
-    return "\n".join([painted(BOLD, first) if colours else first, *rows]) + "\n"
+    return "\n".join([paint(BOLD, first) if colours else first, *rows]) + "\n"
 
 
 def _is_table(value: Any) -> bool:

@@ -74,7 +74,7 @@ def interruptible(lines: Iterable[bytes], end: Callable[[], None]) -> Generator[
             for line in lines:
                 found.put(line)
             found.put(b"")
-        except Exception as error:
+        except Exception as error:  # the main thread raises it
             found.put(error)
 
     threading.Thread(target=read, name="odradek-trace", daemon=True).start()

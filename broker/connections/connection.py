@@ -1,4 +1,4 @@
-"""One client's connection: splits the received bytes into frames, serves one request at a time, and collects the responses.
+"""One client's connection: splits the received bytes into frames and serves one request at a time.
 
 Receiving. All connections share the staging buffer of the core. `buffer` returns the memory for the next bytes, and `received` serves the
 frames that are complete; an incomplete one at the end is copied to `_unparsed`. A frame larger than LARGE_FRAME_BYTES is received into a
@@ -8,9 +8,9 @@ probably large too.
 
 Authentication. On a SASL listener, `authentication.py` answers the frames of a client until it is authenticated.
 
-One request in flight. While a handler waits, further bytes of its client stay unparsed (`_held`), so responses are in the order of the
-requests, as with Kafka's SocketServer, which mutes the channel. Requests are held back in the same way while the client does not read its
-responses, so that the memory of a connection is bounded.
+One request in flight. While a handler waits, further bytes of its client stay unparsed, so that responses are in the order of the requests,
+as with Kafka's SocketServer, which mutes the channel. Requests are held back in the same way while the client does not read its responses,
+so that the memory of a connection is bounded. `state.py` says what happens to received bytes.
 
 Turns. In one turn of the event loop a connection serves at most TURN_REQUESTS requests, and starts none after TURN_S seconds. The
 remaining frames are served in the next turn (`scheduling/turns.py`).
@@ -23,6 +23,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Generator
+from functools import partial
 from typing import TYPE_CHECKING
 
 from ...protocol.errors import KafkaError
@@ -31,22 +32,23 @@ from ...protocol.messages.api_versions import API_VERSIONS
 from ...protocol.schema import Message, ProtocolError
 from ...storage.blocks import TOUCH_BYTES
 from ..api.context import Client, Context, Shortcut, Waiting
-from ..api.decoding import SLICED_BYTES, decode_large
+from ..api.decoding import SLICED_BYTES, NotDecoded, decode_in_slices
 from ..api.failure import failure_in_slices
-from ..api.gate import Asked, Sparing
-from ..api.parked import Parked, Undecoded
+from ..api.gate import Asked, Parked, Sparing, Undecoded
 from ..api.registry import HANDLERS, CloseConnection
 from ..cluster.broker import Broker
 from ..handlers import load_handler, unsupported_version
 from ..scheduling.turns import TURN_S
+from ..scheduling.waiting import NEXT_TURN, Wait
 from ..short_repr import short_repr
 from .large_frame import LARGE_FRAME_BYTES, LargeFrame, begin_large_frame
-from .output import Output
+from .output import Output, SharedState
 from .protocol_sniffing import refusal
+from .state import CLOSED, HELD, PUT_OFF, READING, WHEN_BUSY, WHEN_DUE, WHEN_MUTED
 
 if TYPE_CHECKING:
+    from ..wire.recording import Recording
     from .authentication import Authentication
-    from .core import Core
 
 LENGTH_BYTES, _unpack_length = LENGTH.size, LENGTH.unpack_from
 FRAME_START_BYTES = 16 * 1024
@@ -54,31 +56,27 @@ FRAME_START_BYTES = 16 * 1024
 OUTPUT_LIMIT_BYTES = 1024 * 1024
 TURN_REQUESTS = 100
 
-Answer = list[Buffer] | Waiting | None
-"""The result of a shortcut for a request that it has not answered at once, see `Shortcut.answer`."""
-ANSWERED: Answer = []
-"""Stands for the response to a request that is answered. Compared by identity."""
-
-network_log = logging.getLogger("kafka.network.SocketServer")
-
 
 class Connection(Output):
     """A connection without its socket: `buffer` and `received` take bytes in, `take_output` returns the bytes to write.
 
-    `closing` is the reason for closing the connection, or None while it is open, and `resets` whether it is closed with RST instead of
-    FIN. After FIN comes RST if it `leaves_unread` bytes that Kafka would not have read. `parked` is the request in flight, or None.
+    `writable` is whether the transport takes output. `parked` is the request in flight if its handler waits, or None.
     """
 
-    def __init__(self, core: Core, broker: Broker, client: Client, on_output: Callable[[], None], on_abort: Callable[[], None]) -> None:
-        super().__init__(core, core.recording(broker, client), on_output)
-        self.broker = broker
-        self.client = client
+    def __init__(
+        self,
+        core: SharedState,
+        broker: Broker,
+        client: Client,
+        recording: Recording | None,
+        on_output: Callable[[], None],
+        on_abort: Callable[[], None],
+    ) -> None:
+        super().__init__(core, broker, client, recording, on_output, on_abort)
         self.parked: Parked | None = None
         self.writable = True
-        self.closing: str | None = None
-        self.resets = self.leaves_unread = False
         self.sparing = Sparing()
-        self._on_abort = on_abort
+        self._state = READING
         self._shortcut: Shortcut | None = None
         self.max_frame_bytes = broker.request_max_bytes
         self._authentication: Authentication | None = None
@@ -88,41 +86,27 @@ class Connection(Output):
             self._authentication = Authentication(listener, client, broker, self.write)
             self.max_frame_bytes = self._authentication.max_frame_bytes
         self._unparsed: Buffer = b""
-        self._held = False  # whether `_unparsed` may contain whole frames
-        self._is_put_off = False
         self._large: LargeFrame | None = None
         self._served: LargeFrame | None = None
         self._step_bytes = TOUCH_BYTES
         self._staging = core.staging
-        self._used_ms = core.timers.now_ms
-        self._idle_timer = object()
-        if broker.max_idle_ms >= 0:
-            core.timers.set(self._idle_timer, broker.max_idle_ms, self._check_idle)
-
-    def _check_idle(self) -> None:
-        """Closes the connection if it has been idle for `connections.max.idle.ms`.
-
-        A request does not move the timer, because that would be expensive: it only stores the time in `_used_ms`, and a timer that fires
-        too early is set again.
-        """
-        timers, limit_ms = self.core.timers, self.broker.max_idle_ms
-        idle_ms = timers.now_ms - self._used_ms
-        if idle_ms < limit_ms:
-            timers.set(self._idle_timer, limit_ms - idle_ms, self._check_idle)
-        else:
-            self.close(f"idle for {idle_ms} ms, connections.max.idle.ms is {limit_ms}")
 
     # Bytes in
 
     @property
     def wants_data(self) -> bool:
         """Whether more bytes should be read. False while received requests are held back."""
-        return not self._held
+        return self._state is not HELD and self._state is not PUT_OFF
 
     @property
     def busy(self) -> bool:
         """Whether no request may be started, because one is in flight or put off, or because the client does not read its responses."""
-        return self.parked is not None or self._is_put_off or not self.writable or self.output_bytes > OUTPUT_LIMIT_BYTES
+        return (
+            self.parked is not None
+            or not self.writable
+            or self.output_bytes > OUTPUT_LIMIT_BYTES
+            or (self._state is not READING and self._state in WHEN_DUE)
+        )
 
     @property
     def unserved(self) -> Buffer | None:
@@ -155,7 +139,7 @@ class Connection(Output):
                     self._unparsed = bytes(data[parsed:])
                 if self._large is None:
                     self._staging = self.core.staging
-                if self._held and self.recording is not None:
+                if self._state is not READING and self.recording is not None and not self.wants_data:
                     self.recording.received = self.core.timers.now_ms, self.core.now_s
         except Exception as error:
             self.fail(error, "serving its requests")
@@ -164,27 +148,37 @@ class Connection(Output):
     def flushed(self) -> None:
         """Called when all output is written. Held requests, if any, are served in the next turn."""
         self._used_ms = self.core.timers.now_ms
-        if self._held and not self.busy:
+        if self._state is HELD and not self.busy:
             self._put_off()
 
     def _put_off(self) -> None:
-        self._is_put_off = True
+        self._state = PUT_OFF
         self.core.turns.put_off(self._take_up)
 
     def _take_up(self) -> None:
-        self._is_put_off = False
-        self.proceed()
+        """Called in the turn to which requests were put off, and at the end of `mute`."""
+        self._state = WHEN_DUE.get(self._state, self._state)
+        self._proceed()
 
-    def proceed(self) -> None:
+    def mute(self, milliseconds: int) -> None:
+        """Holds back the requests that follow the current one, for the given time (KIP-219)."""
+        self._state = WHEN_MUTED.get(self._state, self._state)
+        self.core.timers.set(self, milliseconds, self._take_up)
+
+    def _hold(self) -> None:
+        """Stops reading, because a request has begun that cannot be served yet."""
+        self._state = WHEN_BUSY.get(self._state, self._state)
+
+    def _proceed(self) -> None:
         """Serves held requests unless the connection is busy. Raises no exception."""
-        if not self._held or self.busy or self.closing is not None:
+        if self._state is not HELD or self.busy:
             return
-        self._held = False
+        self._state = READING
         try:
             data = memoryview(self._unparsed)
             rest = data[self._parse(data) :]
-            self._unparsed = rest if self._held else bytes(rest)  # a small view would keep its whole memory block alive
-            if not self._held and self.recording is not None:
+            self._unparsed = bytes(rest) if self.wants_data else rest  # a small view would keep its whole memory block alive
+            if self.wants_data and self.recording is not None:
                 self.recording.received = None
         except Exception as error:
             self.fail(error, "serving requests that were held back")
@@ -197,46 +191,51 @@ class Connection(Output):
         Returns the number of bytes that need not be kept.
         """
         position, end, served, end_s = 0, len(data), 0, 0.0
-        core, recording = self.core, self.recording
-        clock = core.clock
+        clock, shortcut = self.core.clock, self._usable_shortcut()
         # The last `run` requests, from `first` on, are not recorded yet. Their responses are those of the output from `earlier` on.
         run, first, earlier = 0, 0, len(self.output)
-        refused: int | None = None
         while end - position >= LENGTH_BYTES and self.closing is None:
             (size,) = _unpack_length(data, position)
             if not 0 <= size <= self.max_frame_bytes:
-                refused = size
                 break
             if self.busy:
-                self._held = True
+                self._hold()
                 break
             following = position + LENGTH_BYTES + size
             if following > end:
-                if LENGTH_BYTES + size > LARGE_FRAME_BYTES and self._begin_large(data[position:], LENGTH_BYTES + size):
-                    end = position
                 break
             if served:
                 if served == TURN_REQUESTS or clock() >= end_s:
-                    self._held = True
                     self._put_off()
                     break
             elif following < end:  # a single request needs no time limit
                 end_s = clock() + TURN_S
             served += 1
-            response = self._answer_at_once(data, position + LENGTH_BYTES, size, False)
-            if response is ANSWERED:
+            answer = None if shortcut is None else shortcut.answer(data, position + LENGTH_BYTES, size, False)
+            if isinstance(answer, bytes):
                 run += 1
+                if answer:
+                    self.write_run(answer)
             else:
-                if run and recording is not None:
-                    recording.run(data[first:position], run, self.output[earlier:])
-                self._serve(data[position:following], response, owns_buffer=False)
+                if run:
+                    self._end_run(data[first:position], run, earlier)
+                self._serve(data[position:following], answer, owns_buffer=False)
+                shortcut = self._usable_shortcut() if following < end else None
                 run, first, earlier = 0, following, len(self.output)
             position = following
-        if run and recording is not None:
-            recording.run(data[first:position] if first else data[:position], run, self.output[earlier:] if earlier else self.output)
-        if refused is not None:
-            self._refuse_frame(refused, data[position:])
-        return position if self.closing is None and end > position else len(data)
+        if run:
+            self._end_run(data[first:position] if first else data[:position], run, earlier)
+        return position if position == end else self._begin_frame(data[position:], position)
+
+    def _begin_frame(self, begun: memoryview, position: int) -> int:
+        """Begins to receive a large frame, or refuses a frame of an impossible size. Returns what `_parse` returns."""
+        if self.closing is None and len(begun) >= LENGTH_BYTES:
+            (size,) = _unpack_length(begun)
+            if not 0 <= size <= self.max_frame_bytes:
+                self._refuse_frame(size, begun)
+            elif LENGTH_BYTES + size > LARGE_FRAME_BYTES and not self.busy and self._begin_large(begun, LENGTH_BYTES + size):
+                return position + len(begun)
+        return position if self.closing is None else position + len(begun)
 
     def _refuse_frame(self, size: int, data: memoryview) -> None:
         self.leaves_unread = len(data) > LENGTH_BYTES
@@ -246,7 +245,7 @@ class Connection(Output):
     def _begin_large(self, begun: memoryview, size: int) -> bool:
         """Starts to receive a large frame into its own memory. Returns False to stop reading if queued.max.request.bytes is used up."""
         if not self.broker.request_memory.take(size, self.ask_for_flush):
-            self._held = True  # stops reading until memory is released, which asks for a flush
+            self._hold()  # until memory is released, which asks for a flush
             return False
         try:
             self._large = begin_large_frame(begun, size, self._step_bytes, self.broker.request_memory, self.core.cluster.blocks)
@@ -259,7 +258,7 @@ class Connection(Output):
             self._large, self._served, self._step_bytes = None, large, large.step_bytes
             self._staging = self.core.staging[:FRAME_START_BYTES]
             try:
-                self._serve_large(large.frame)
+                self._parse_large(large.frame)
             finally:
                 self._release_served()
 
@@ -271,46 +270,42 @@ class Connection(Output):
 
     # Requests
 
-    def _serve_large(self, data: memoryview) -> None:
-        earlier = len(self.output)
-        response = self._answer_at_once(data, LENGTH_BYTES, len(data) - LENGTH_BYTES, True)
-        if response is not ANSWERED:
-            self._serve(data, response, owns_buffer=True)
-        elif self.recording is not None:
-            self.recording.run(data, 1, self.output[earlier:])
-
-    def _answer_at_once(self, data: memoryview, position: int, size: int, owns_buffer: bool) -> Answer:
-        """Tries the shortcut for the request in `size` bytes of `data` from `position` on. Every request passes here.
-
-        Returns ANSWERED if the request is answered, otherwise what the shortcut has returned, which is None if there is none.
-        """
-        core, shortcut = self.core, self._shortcut
-        gate = core.gate
-        if shortcut is None or not core.cluster.shortcut_allowed or not (gate is None or self.sparing.state is gate.state):
+    def _usable_shortcut(self) -> Shortcut | None:
+        """Returns the shortcut for the next request; None if the request has to be decoded. Every request passes here."""
+        core, gate = self.core, self.core.gate
+        if self._shortcut is None or not core.cluster.shortcut_allowed or not (gate is None or self.sparing.state is gate.state):
             return None
-        response = shortcut.answer(data, position, size, owns_buffer)
-        if gate is not None and response is not None:
-            self.sparing.count += 1
-        if response.__class__ is not bytes:
-            return response  # type: ignore[return-value]
-        if response:
-            if not self.output:
-                self.ask_for_flush()
-            self.output.append(response)
-            self.output_bytes += len(response)
-        return ANSWERED
+        return self._shortcut
 
-    def _serve(self, data: memoryview, response: Answer, owns_buffer: bool) -> None:
-        """Serves the request in `data`, with its length: as the shortcut says, or by its handler if the shortcut has returned None."""
+    def _end_run(self, data: memoryview, count: int, earlier: int) -> None:
+        """Counts and records requests in a row that a shortcut has answered at once. Their responses are the output from `earlier` on."""
+        if self.core.gate is not None:
+            self.sparing.count += count
+        if self.recording is not None:
+            self.recording.run(data, count, self.output[earlier:] if earlier else self.output)
+
+    def _parse_large(self, data: memoryview) -> None:
+        earlier, shortcut = len(self.output), self._usable_shortcut()
+        answer = None if shortcut is None else shortcut.answer(data, LENGTH_BYTES, len(data) - LENGTH_BYTES, True)
+        if not isinstance(answer, bytes):
+            return self._serve(data, answer, owns_buffer=True)
+        if answer:
+            self.write_run(answer)
+        self._end_run(data, 1, earlier)
+
+    def _serve(self, data: memoryview, answer: list[Buffer] | Waiting | None, owns_buffer: bool) -> None:
+        """Serves the request in `data`, with its length: as the shortcut says, or by its handler if there is no answer."""
         frame, recording = data[LENGTH_BYTES:], self.recording
-        if isinstance(response, list):
-            return self.write(response) if recording is None else recording.answered(data, response, self.write)
+        if answer is not None and self.core.gate is not None:
+            self.sparing.count += 1
+        if isinstance(answer, list):
+            return self.write(answer) if recording is None else recording.write_answer(data, answer, self.write)
         if recording is not None:
             recording.begin(frame, self._authentication is not None and self._authentication.takes_token)
-        if response is None:
+        if answer is None:
             self._handle(frame, owns_buffer)
         else:
-            self.resume(Undecoded(self, bytes(frame), response))
+            self._resume(Undecoded(self, bytes(frame), answer))
         if recording is not None and self.parked is None:
             recording.finish()
 
@@ -326,13 +321,32 @@ class Connection(Output):
                     raise ProtocolError(f"{api.name} v{version} is not served")
                 return self.send(header._replace(version=0), unsupported_version(self.core.cluster))
             if len(frame) > SLICED_BYTES:
-                return decode_large(self, header, frame, owns_buffer)
+                return self._decode_large(header, frame, owns_buffer)
             request = api.request.decoders[version](frame, header.position)[0]
         except ProtocolError as error:
             return self.close(str(error))
-        self.answer(header, request, frame, owns_buffer)
+        self._answer(header, request, frame, owns_buffer)
 
-    def answer(self, header: RequestHeader, request: Message, frame: memoryview, owns_buffer: bool, in_slices: bool = False) -> None:
+    def _decode_large(self, header: RequestHeader, frame: memoryview, owns_buffer: bool) -> None:
+        """Decodes and answers a request, in this turn if it has few items. Its frame is copied if its memory is used for other requests."""
+        try:
+            next(decode_in_slices(header, frame))
+        except StopIteration as done:
+            return self._answer(header, done.value, frame, owns_buffer)
+        kept = frame if owns_buffer else memoryview(bytearray(frame))
+        context = Context(header.version, self.client, self.broker, kept, True, None)
+        self._resume(Parked(self, header, NotDecoded(), context, self._decode_in_turns(header, kept)))
+
+    def _decode_in_turns(self, header: RequestHeader, frame: memoryview) -> Waiting:
+        try:
+            request = yield from decode_in_slices(header, frame)
+        except ProtocolError as error:
+            self.close(str(error))
+        else:
+            self._answer(header, request, frame, True, in_slices=True)
+        return None
+
+    def _answer(self, header: RequestHeader, request: Message, frame: memoryview, owns_buffer: bool, in_slices: bool = False) -> None:
         """Passes a decoded request to its handler. With `in_slices`, the response is encoded in slices. Raises no exception."""
         gate, api, version = self.core.gate, header.api, header.version
         self.client.client_id = header.client_id or ""
@@ -349,24 +363,15 @@ class Connection(Output):
                 except StopIteration as done:
                     answer = done.value
                 else:
-                    return self.core.park(Parked(self, header, request, context, answer), wait)
+                    return self._park(Parked(self, header, request, context, answer), wait)
             if in_slices and answer is not None:
-                return self.resume(Parked(self, header, request, context, self.send_in_slices(header, answer)))
+                return self._resume(Parked(self, header, request, context, self.send_in_slices(header, answer)))
             self.send(header, answer)
         except Exception as error:
             self._refuse(header, request, context, error)
 
-    def touch(self) -> None:
-        """Has the connection count as used now, so that it is not closed as idle."""
-        self._used_ms = self.core.timers.now_ms
-
-    def mute(self, milliseconds: int) -> None:
-        """Holds back the requests that follow the current one, for the given time (KIP-219)."""
-        self._is_put_off = True
-        self.core.timers.set(self, milliseconds, self._take_up)
-
     def forget_shortcut(self) -> None:
-        """Has all further requests decoded, until the handler stores a new shortcut."""
+        """Drops the shortcut, so that requests are decoded until a handler stores a new one."""
         self._shortcut = None
 
     def _admits(self, authentication: Authentication, frame: memoryview) -> bool:
@@ -381,10 +386,40 @@ class Connection(Output):
         self.max_frame_bytes = authentication.max_frame_bytes
         if refusal is not None:
             context = Context(0, self.client, self.broker, frame, False, None)
-            self.resume(Parked(self, authentication.REFUSED_HEADER, authentication.REFUSED_REQUEST, context, refusal))
+            self._resume(Parked(self, authentication.REFUSED_HEADER, authentication.REFUSED_REQUEST, context, refusal))
         return False
 
-    def resume(self, parked: Parked) -> None:
+    def resume_parked(self, parked: Parked) -> None:
+        """Continues a request that was woken or whose turn has come. Does nothing unless it is the request in flight."""
+        if self.parked is parked:
+            self.parked = None
+            self._resume(parked)
+            if self.parked is not parked:
+                self.core.turns.withdraw(parked)
+            self._proceed()
+
+    def _park(self, parked: Parked, wait: Wait) -> None:
+        """Keeps a request until one of its keys is woken or its deadline has passed; for NEXT_TURN, until the next turn."""
+        self.parked, turns = parked, self.core.turns
+        if wait is NEXT_TURN:
+            turns.withdraw(parked)
+            parked.in_slices = True
+            turns.put_off(partial(self.resume_parked, parked))
+        else:
+            if self.recording is not None and wait is not parked.wait:
+                self.recording.wait(wait)
+            turns.register(parked, wait)
+
+    def _abandon(self, parked: Parked) -> None:
+        """Drops the request in flight of a closed connection, and closes its generator so that its `finally` clauses run."""
+        self.parked = None
+        self.core.turns.withdraw(parked)
+        try:
+            parked.generator.close()
+        except Exception as error:
+            self.log_failure(error, "withdrawing a request that waited")
+
+    def _resume(self, parked: Parked) -> None:
         """Continues a handler until it waits again or returns. Raises no exception."""
         try:
             self._continue(parked)
@@ -401,7 +436,7 @@ class Connection(Output):
         except StopIteration as done:
             response = done.value
         else:
-            return self.core.park(parked, wait)
+            return self._park(parked, wait)
         if isinstance(response, list):
             return self.write(response)
         if parked.in_slices and response is not None:
@@ -416,61 +451,18 @@ class Connection(Output):
             return self.close(str(error))
         if isinstance(error, KafkaError):
             refusal = failure_in_slices(header.api, request, error.code, error.message)
-            return self.resume(Parked(self, header, request, context, refusal))
+            return self._resume(Parked(self, header, request, context, refusal))
         self.fail(error, f"serving {header.api.name} v{header.version}: {short_repr(request)}")
 
-    # Bytes out
-
-    def ask_for_flush(self) -> None:
-        self.core.unflushed.append(self)
-
-    # Closing
-
-    def close(self, reason: str, level: int = logging.INFO) -> None:
-        """Closes the connection once its output is written. A malformed request gets no response, as in Kafka."""
-        if self.closing is None:
-            network_log.log(level, "[KafkaServer id=%d] closing the connection of %s: %s", self.broker.node_id, self.client, reason)
-            self._end(reason)
-
-    def fail(self, error: Exception, doing: str) -> None:
-        """Logs a bug with its stack trace and closes the connection once the responses to earlier requests are written."""
-        self.log_failure(error, doing)
-        if self.closing is None:
-            self._end("an internal error")
-
-    def abort(self, error: Exception, doing: str) -> None:
-        """Logs a bug with its stack trace and closes the connection at once, without writing its output."""
-        self.log_failure(error, doing)
-        self.lost("an internal error")
-        self.output, self.output_bytes = [], 0
-        self._on_abort()
-
-    def log_failure(self, error: Exception, doing: str) -> None:
-        text = "[KafkaServer id=%d] closing the connection of %s: an internal error while %s"
-        network_log.error(text, self.broker.node_id, self.client, doing, exc_info=error)
-
-    def _end(self, reason: str) -> None:
-        self.lost(reason)
-        self.ask_for_flush()
-
     def lost(self, reason: str, *, by_client: bool = False) -> None:
-        """Releases the memory, the timer and the waiting request of a closed connection. Raises no exception."""
-        if self.closing is None:
-            self.closing = reason
-            if self.recording is not None:
-                self.recording.ended(reason, by_client=by_client, resets=self.resets or self.leaves_unread)
         if self.core.gate is not None:
             self.core.gate.closed(self)
-        self.core.connections.pop(self, None)
-        on_close, self.client.on_close = self.client.on_close, {}
-        for release in on_close.values():
-            release()
-        self.core.timers.cancel(self._idle_timer)
+        super().lost(reason, by_client=by_client)
         self.broker.request_memory.forget(self.ask_for_flush)
         self.core.timers.cancel(self)
         if self._large is not None:
             self._large.release()
-        self._unparsed, self._large, self._held = b"", None, False
+        self._unparsed, self._large, self._state = b"", None, CLOSED
         if self.parked is not None:
-            self.core.abandon(self.parked)
+            self._abandon(self.parked)
         self._release_served()

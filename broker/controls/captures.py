@@ -38,14 +38,14 @@ class CaptureControls(Controls):
         Connections that are open appear from their next request on. Raises ValueError if a capture is being written, or if the file
         cannot be written.
         """
-        from ..network.capture import Capture
+        from ..network.capture import CaptureWriter
 
         server = self._server
         options = _options(file, addresses, max_bytes)
         if server.capture is not None and not server.capture.ended:
             raise InvalidControl("file", f"a capture is being written to {server.capture.options.file}; stop it first")
         try:
-            capture = await server.in_thread(lambda: Capture(options))
+            capture = await server.in_thread(lambda: CaptureWriter(options))
         except OSError as error:
             raise InvalidControl("file", f"cannot write {file}: {error.strerror or error}") from None
         server.follow(capture)

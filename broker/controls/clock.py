@@ -13,7 +13,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any
 
 from ..control_errors import InvalidControl
-from ..scheduling.turns import TURN_S, Turns
+from ..scheduling.turns import Turns, TurnTime
 from .declaration import Blocking, Part, blocking, control
 from .parameters import Duration, duration_ms, duration_text, moment_ms
 
@@ -128,15 +128,15 @@ class AsyncClock(Part):
     async def _move_over_deadlines(self, target_ms: float) -> None:
         server = self._server
         core, clock = server.core, server.clock
-        end_s = clock.seconds() + TURN_S
+        turn = TurnTime(clock.seconds)
         while (deadline_ms := core.timers.next_event(target_ms)) is not None:
             with server.turn("moving the clock"):
                 clock.move_to(deadline_ms)
                 core.advance(deadline_ms)
-            if core.turns.has_more or clock.seconds() > end_s:
+            if core.turns.has_more or turn.is_over:
                 core.timers.resume_checks()
                 await _settle(core.turns)
-                end_s = clock.seconds() + TURN_S
+                turn = TurnTime(clock.seconds)
         core.timers.resume_checks()
 
 

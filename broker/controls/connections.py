@@ -13,7 +13,7 @@ from .declaration import Controls, control
 from .nodes import remedy
 
 if TYPE_CHECKING:
-    from ..api.parked import Parked
+    from ..api.gate import Parked
     from ..cluster.broker import Silence
     from ..cluster.state import ClusterState
     from ..connections.connection import Connection

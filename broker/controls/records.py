@@ -7,7 +7,6 @@ states for each record what became of its transaction.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from math import ceil
@@ -20,11 +19,11 @@ from ...protocol.messages.produce import PRODUCE
 from ...storage.log import Log
 from ..api.context import Client, Context
 from ..appending.append import append
-from ..appending.error_codes import APPEND_REFUSALS, refusal_of
+from ..appending.error_codes import APPEND_REFUSALS, partition_error_of
 from ..control_errors import ControlRefused, InvalidControl
-from ..fetching.timestamps import first_at
-from ..scheduling.turns import TURN_S
+from ..scheduling.turns import TurnTime
 from ..topics.partition import Partition, Topic
+from ..topics.timestamps import first_at
 from .declaration import control
 from .new_records import Bytes, CheckedRecord, NewRecord, check_record, place_records
 from .parameters import Moment, TimeoutS, TopicName, moment_ms
@@ -141,13 +140,12 @@ class RecordControls(TopicControls):
         try:
             return append(partition, memoryview(batch), 1, None, context).base_offset
         except APPEND_REFUSALS as error:
-            refusal = refusal_of(error)
+            refusal = partition_error_of(error)
             raise ControlRefused(refusal.code.name, f"partition {partition} refused the records: {refusal.message or error}") from None
 
     async def _read(self, partition: Partition, offset: int, budget: RecordBudget) -> AsyncIterator[Record]:
         """Yields the records of a partition from an offset on, until the budget is used up. Other work gets turns in between."""
-        clock, log = self._server.clock, partition.log
-        end_s = clock.seconds() + TURN_S
+        log, turn = partition.log, TurnTime(self._server.clock.seconds)
         for batch in log.batches(max(offset, log.start_offset), log.end_offset):
             for record in records_of(partition, batch):
                 if record.offset >= max(offset, log.start_offset):
@@ -155,9 +153,8 @@ class RecordControls(TopicControls):
                         return
                     budget.take(record)
                     yield record
-            if clock.seconds() > end_s:
-                await asyncio.sleep(0)
-                end_s = clock.seconds() + TURN_S
+            if turn.is_over:
+                await turn.begin_next()
 
 
 class RecordBudget:

@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from ..control_errors import ControlTimeout, InvalidControl
-from ..scheduling.turns import TURN_S
+from ..scheduling.turns import TurnTime
 from .declaration import Blocking, Controls
 from .parameters import TimeoutS
 
@@ -40,14 +40,12 @@ async def until(server: Callable[[], Server], reached: Callable[[], T | None], m
 
 async def in_turns(items: Iterable[T]) -> list[T]:
     """Returns the items as a list. Other work gets a turn whenever making them has taken TURN_S."""
-    loop = asyncio.get_running_loop()
     made: list[T] = []
-    end_s = loop.time() + TURN_S
+    turn = TurnTime(asyncio.get_running_loop().time)
     for item in items:
         made.append(item)
-        if loop.time() > end_s:
-            await asyncio.sleep(0)
-            end_s = loop.time() + TURN_S
+        if turn.is_over:
+            await turn.begin_next()
     return made
 
 

@@ -37,8 +37,8 @@ def record(**fields: Any) -> ExpectedRecord:
 def assert_records(topic: Topic | Sequence[TopicRecord], expected: Iterable[Any], *, ignore_order: bool = False) -> None:
     """Raises AssertionError unless the topic has exactly the expected records, in the order of partitions and offsets.
 
-    An expected record is a value, a pair of key and value, or `record(...)`. `topic` is a handle, or records that one has returned; for a
-    handle, records of open and aborted transactions do not count. With `ignore_order` the order does not matter.
+    An expected record is a value, a pair of key and value, or `record(...)`. `topic` is a handle, or records that a handle has returned; of
+    a handle, records of open and aborted transactions do not count. With `ignore_order` the order does not matter.
     """
     if isinstance(topic, str):
         raise TypeError(f"topic must be a handle, such as cluster.topic({topic!r}), or records that one has returned")
@@ -47,8 +47,8 @@ def assert_records(topic: Topic | Sequence[TopicRecord], expected: Iterable[Any]
         found = [each for each in topic.records() if each.transaction in (None, "committed")]
     else:
         name, found = "the records", list(topic)
-    wanted = [_expected(each) for each in expected]
-    unmatched = _unmatched(found, wanted, ignore_order=ignore_order)
+    wanted = [_expected_record(each) for each in expected]
+    unmatched = _missing_records(found, wanted, ignore_order=ignore_order)
     if unmatched is None:
         return
     shown = list(unmatched)
@@ -64,9 +64,9 @@ def assert_records(topic: Topic | Sequence[TopicRecord], expected: Iterable[Any]
 
 
 def assert_committed(group: Group | GroupInfo, topic: str, offset: int | None, *, partition: int | None = None) -> None:
-    """Raises AssertionError unless a group has committed this offset in a topic, which is that of the next record to read.
+    """Raises AssertionError unless a group has committed this offset in a topic. It is the offset of the next record to read.
 
-    None stands for no committed offset, also if the group does not exist. `group` is a handle, or what one has returned. Raises
+    None stands for no committed offset, also if the group does not exist. `group` is a handle, or the result of its `info`. Raises
     InvalidControl if the topic has several partitions and `partition` names none.
     """
     try:
@@ -87,7 +87,7 @@ def _offset(committed: int | None) -> str:
     return "nothing committed" if committed is None else f"offset {committed}"
 
 
-def _expected(value: Any) -> ExpectedRecord:
+def _expected_record(value: Any) -> ExpectedRecord:
     if isinstance(value, ExpectedRecord):
         return value
     if isinstance(value, tuple) and len(value) == 2:
@@ -95,7 +95,7 @@ def _expected(value: Any) -> ExpectedRecord:
     return record(value=value)
 
 
-def _unmatched(found: Sequence[TopicRecord], wanted: Sequence[ExpectedRecord], *, ignore_order: bool) -> list[ExpectedRecord] | None:
+def _missing_records(found: Sequence[TopicRecord], wanted: Sequence[ExpectedRecord], *, ignore_order: bool) -> list[ExpectedRecord] | None:
     """Returns the expected records that were not found, None if all records are as expected."""
     if not ignore_order:
         missing = [each for number, each in enumerate(wanted) if number >= len(found) or not _equal(found[number], each)]

@@ -40,36 +40,36 @@ class OnOtherLoops:
     def __getattr__(self, name: str) -> Any:
         """Returns an attribute of the object. A method calls the object's method on the cluster's loop."""
         value = getattr(self._target, name)
-        return self._method(value) if isroutine(value) else self._wrapped(value)
+        return self._method(value) if isroutine(value) else self._wrap(value)
 
     def __await__(self) -> Generator[Any, None, Any]:
-        return self._awaited(_result(self._target)).__await__()
+        return self._await(_result(self._target)).__await__()
 
     async def __aenter__(self) -> Any:
-        return await self._awaited(self._target.__aenter__())
+        return await self._await(self._target.__aenter__())
 
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None) -> Any:
-        return await self._awaited(self._target.__aexit__(kind, error, traceback))
+        return await self._await(self._target.__aexit__(kind, error, traceback))
 
     def _method(self, method: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(method)
         def call(*args: Any, **kwargs: Any) -> Any:
             if asyncio.iscoroutinefunction(method):
-                return self._awaited(method(*args, **kwargs))
-            return self._wrapped(self._submit(_called(method, *args, **kwargs)).result())
+                return self._await(method(*args, **kwargs))
+            return self._wrap(self._submit(_call(method, *args, **kwargs)).result())
 
         return call
 
-    async def _awaited(self, coroutine: Coroutine[Any, Any, Any]) -> Any:
-        return self._wrapped(await _completed(self._submit(coroutine)))
+    async def _await(self, coroutine: Coroutine[Any, Any, Any]) -> Any:
+        return self._wrap(await _wait_for(self._submit(coroutine)))
 
-    def _wrapped(self, value: Any) -> Any:
+    def _wrap(self, value: Any) -> Any:
         if isinstance(value, list):
-            return [self._wrapped(each) for each in value]
+            return [self._wrap(each) for each in value]
         return OnOtherLoops(value, self._submit) if isinstance(value, _WRAPPED) else value
 
 
-async def _completed(future: Future[R]) -> R:
+async def _wait_for(future: Future[R]) -> R:
     """Returns the result of a future that another thread completes. Raises RuntimeError outside of asyncio and trio."""
     try:
         asyncio.get_running_loop()
@@ -80,7 +80,7 @@ async def _completed(future: Future[R]) -> R:
     return await asyncio.wrap_future(future)
 
 
-async def _called(method: Callable[..., R], *args: Any, **kwargs: Any) -> R:
+async def _call(method: Callable[..., R], *args: Any, **kwargs: Any) -> R:
     return method(*args, **kwargs)
 
 

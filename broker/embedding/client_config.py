@@ -1,6 +1,7 @@
 """The settings with which a client connects to a cluster, under the names that each client gives them.
 
-`Access` describes what a client needs; each function of `CLIENTS` writes it down for one client. A further client needs one more function.
+`ClientAccess` describes what a client needs; each function of `CLIENTS` writes it down for one client. A further client needs one more
+function.
 """
 
 from __future__ import annotations
@@ -11,8 +12,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..network.server import Server
-from ..settings.listener_settings import ListenerSettings
 from ..settings.listeners import TLS_PROTOCOLS
+from ..settings.values import ListenerSettings
 from ..tls.generated import STORE_PASSWORD, GeneratedTls
 
 PREFERRED_MECHANISMS = ("SCRAM-SHA-512", "SCRAM-SHA-256", "PLAIN")
@@ -23,7 +24,7 @@ LOGIN_MODULES = {
 }
 
 
-class Access(NamedTuple):
+class ClientAccess(NamedTuple):
     """The access of one client. Without SASL, `mechanism` is None. `tls` is None without generated certificates.
 
     With `certificate`, brokers ask clients for a certificate.
@@ -38,7 +39,7 @@ class Access(NamedTuple):
     password: str
 
     def __repr__(self) -> str:
-        return f"Access({self.protocol}, {self.mechanism}, {self.user!r})"
+        return f"ClientAccess({self.protocol}, {self.mechanism}, {self.user!r})"
 
 
 def client_config(client: str, server: Server, *, user: str | None = None, mechanism: str | None = None) -> dict[str, Any]:
@@ -52,7 +53,7 @@ def client_config(client: str, server: Server, *, user: str | None = None, mecha
     return CLIENTS[client](_access(server, user, mechanism))
 
 
-def _access(server: Server, user: str | None, mechanism: str | None) -> Access:
+def _access(server: Server, user: str | None, mechanism: str | None) -> ClientAccess:
     listener = server.config.nodes[0].client_listener
     broker = server.cluster.brokers[listener.node_id]
     protocol = listener.security_protocol
@@ -60,12 +61,12 @@ def _access(server: Server, user: str | None, mechanism: str | None) -> Access:
     tls = server.security.generated_tls if protocol in TLS_PROTOCOLS else None
     sasl = broker.sasl_listener(listener.name)
     if sasl is None:
-        return Access(server.bootstrap_servers, protocol, tls, certificate, None, "", "")
+        return ClientAccess(server.bootstrap_servers, protocol, tls, certificate, None, "", "")
     mechanism = mechanism or next((each for each in PREFERRED_MECHANISMS if each in sasl.enabled), "")
     if mechanism not in sasl.enabled or mechanism not in LOGIN_MODULES:
         raise ValueError(f"unknown mechanism {mechanism!r}; use one of {', '.join(each for each in sasl.enabled if each in LOGIN_MODULES)}")
     name, password = _user(server.config.users, user)
-    return Access(server.bootstrap_servers, protocol, tls, certificate, mechanism, name, password)
+    return ClientAccess(server.bootstrap_servers, protocol, tls, certificate, mechanism, name, password)
 
 
 def _user(users: Mapping[str, str], user: str | None) -> tuple[str, str]:
@@ -75,7 +76,7 @@ def _user(users: Mapping[str, str], user: str | None) -> tuple[str, str]:
     return name, users[name]
 
 
-def _librdkafka(access: Access) -> dict[str, Any]:
+def _librdkafka(access: ClientAccess) -> dict[str, Any]:
     config = {"bootstrap.servers": access.bootstrap_servers, "security.protocol": access.protocol}
     if access.tls is not None:
         config["ssl.ca.location"] = access.tls.ca_file
@@ -86,14 +87,14 @@ def _librdkafka(access: Access) -> dict[str, Any]:
     return config
 
 
-def _java(access: Access) -> dict[str, Any]:
+def _java(access: ClientAccess) -> dict[str, Any]:
     config = {"bootstrap.servers": access.bootstrap_servers, "security.protocol": access.protocol}
     if access.tls is not None:
         config |= _store("ssl.truststore", access.tls.trust_store)
         if access.certificate:
             config |= {**_store("ssl.keystore", access.tls.client_key_store), "ssl.key.password": STORE_PASSWORD}
     if access.mechanism is not None:
-        options = f'username="{_quoted(access.user)}" password="{_quoted(access.password)}"'
+        options = f'username="{_quote(access.user)}" password="{_quote(access.password)}"'
         config["sasl.mechanism"] = access.mechanism
         config["sasl.jaas.config"] = f"{LOGIN_MODULES[access.mechanism]} required {options};"
     return config
@@ -103,11 +104,11 @@ def _store(name: str, path: str) -> dict[str, str]:
     return {f"{name}.location": path, f"{name}.type": "PKCS12", f"{name}.password": STORE_PASSWORD}
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     return text.replace("\\", "\\\\").replace('"', '\\"')
 
 
-def _kafka_python(access: Access) -> dict[str, Any]:
+def _kafka_python(access: ClientAccess) -> dict[str, Any]:
     config = _python(access)
     if access.tls is not None:
         config["ssl_cafile"] = access.tls.ca_file
@@ -116,7 +117,7 @@ def _kafka_python(access: Access) -> dict[str, Any]:
     return config
 
 
-def _aiokafka(access: Access) -> dict[str, Any]:
+def _aiokafka(access: ClientAccess) -> dict[str, Any]:
     config = _python(access)
     if access.tls is not None:
         context = ssl.create_default_context(cafile=access.tls.ca_file)
@@ -126,7 +127,7 @@ def _aiokafka(access: Access) -> dict[str, Any]:
     return config
 
 
-def _python(access: Access) -> dict[str, Any]:
+def _python(access: ClientAccess) -> dict[str, Any]:
     config: dict[str, Any] = {"bootstrap_servers": access.bootstrap_servers, "security_protocol": access.protocol}
     if access.mechanism is not None:
         config |= {
@@ -137,7 +138,7 @@ def _python(access: Access) -> dict[str, Any]:
     return config
 
 
-def _kafkajs(access: Access) -> dict[str, Any]:
+def _kafkajs(access: ClientAccess) -> dict[str, Any]:
     """Returns the object that kafkajs' constructor takes, which JSON can carry."""
     config: dict[str, Any] = {"brokers": access.bootstrap_servers.split(",")}
     if access.tls is not None:
@@ -150,7 +151,7 @@ def _kafkajs(access: Access) -> dict[str, Any]:
     return config
 
 
-def _franz_go(access: Access) -> dict[str, Any]:
+def _franz_go(access: ClientAccess) -> dict[str, Any]:
     """Returns the settings under the names of the configuration file of franz-go's program kcl."""
     config: dict[str, Any] = {"seed_brokers": access.bootstrap_servers.split(",")}
     if access.tls is not None:
@@ -162,12 +163,12 @@ def _franz_go(access: Access) -> dict[str, Any]:
     return config
 
 
-def _spark(access: Access) -> dict[str, Any]:
+def _spark(access: ClientAccess) -> dict[str, Any]:
     """Returns options for `spark.read.format("odradek")`, and for Spark's own Kafka connector."""
     return {f"kafka.{name}": value for name, value in _java(access).items()}
 
 
-CLIENTS: Mapping[str, Callable[[Access], dict[str, Any]]] = {
+CLIENTS: Mapping[str, Callable[[ClientAccess], dict[str, Any]]] = {
     "confluent-kafka": _librdkafka,
     "librdkafka": _librdkafka,
     "kafka-python": _kafka_python,

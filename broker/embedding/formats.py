@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 
 class Format(NamedTuple):
-    """Two functions. They are not called for null, which stays None: an absent key, or a tombstone."""
+    """Two functions, for writing and for reading. Null, which is an absent key or the value of a tombstone, stays None without a call."""
 
     serialize: Callable[[Any], bytes]
     deserialize: Callable[[bytes], Any]
@@ -42,9 +42,11 @@ json = Format(_dump_json, _load_json)
 """JSON without blanks, in UTF-8."""
 
 
-def serialized(format: Format, value: Any) -> bytes | None:  # noqa: A002  (the parameter is a format)
+def serialize(format: Format, value: Any) -> bytes | None:  # noqa: A002  (the parameter is a format)
+    """Returns the bytes of a key or value. None stays None."""
     return None if value is None else format.serialize(value)
 
 
-def deserialized(format: Format, data: bytes | None) -> Any:  # noqa: A002
+def deserialize(format: Format, data: bytes | None) -> Any:  # noqa: A002
+    """Returns the key or value of which the bytes were made. None stays None."""
     return None if data is None else format.deserialize(data)

@@ -10,7 +10,7 @@ from ..controls.new_records import NewRecord
 from ..controls.records import RecordPosition
 from ..controls.stored_records import Record, TransactionState
 from ..controls.waiting import DEFAULT_TIMEOUT_S
-from .formats import Format, deserialized, serialized
+from .formats import Format, deserialize, serialize
 
 if TYPE_CHECKING:
     from .cluster import AsyncCluster, Cluster
@@ -50,7 +50,7 @@ class AnyTopic:
 
     def _new(self, value: Any, **fields: Any) -> NewRecord:
         given: dict[str, Any] = {name: field for name, field in fields.items() if field is not None}
-        record = NewRecord(value=serialized(self._value, value), key=serialized(self._key, given.pop("key", None)))
+        record = NewRecord(value=serialize(self._value, value), key=serialize(self._key, given.pop("key", None)))
         record.update(given)  # type: ignore[typeddict-item]  # the control checks the fields
         return record
 
@@ -64,8 +64,8 @@ class AnyTopic:
                 each.partition,
                 each.offset,
                 each.timestamp,
-                deserialized(self._key, each.key),
-                deserialized(self._value, each.value),
+                deserialize(self._key, each.key),
+                deserialize(self._value, each.value),
                 each.headers,
                 each.transaction,
             )

@@ -17,12 +17,12 @@ from ...protocol.messages.fetch import FETCH
 from ...protocol.messages.metadata import METADATA
 from ...protocol.messages.offset_fetch import OFFSET_FETCH
 from ...protocol.schema import Message, Spec, specs
-from ..api.failure import IDENTITY, carries_error, failed, failure, is_error_code
+from ..api.failure import IDENTITY, carries_error, failure, is_error_code, with_error
 from ..api.gate import Answering, Asked
 from ..api.registry import CloseConnection
 from .acts import Act, Serve, make_readable
 from .elements import Element, Elements, replace_fields
-from .match import Criteria
+from .fault import Criteria
 
 _ALWAYS_SERVED = (FETCH.key, METADATA.key)
 """The clients need the rest of these responses: the id of the session, and the nodes."""
@@ -72,7 +72,7 @@ class Error(Act):
 
     def _overlay_response(self, response: Message, criteria: Criteria) -> Message:
         if self._code in _OF_THE_RESPONSE:
-            return failed(response, self._code, self._message)
+            return with_error(response, self._code, self._message)
         return self._overlay(response, self._elements.whole(response), criteria)
 
     def _overlay(self, message: Message, scope: Element, criteria: Criteria) -> Message:
@@ -86,7 +86,7 @@ class Error(Act):
 
     def _overlay_item(self, item: Message, element: Element, criteria: Criteria) -> Message:
         if criteria.selects(element) and any(map(is_error_code, specs(type(item)))):
-            return failed(item, self._code, self._message)
+            return with_error(item, self._code, self._message)
         return self._overlay(item, element, criteria)
 
 

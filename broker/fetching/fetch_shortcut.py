@@ -222,7 +222,7 @@ class FetchTemplate:
     def _split_response(self, topic: str, topic_id: bytes, version: int) -> None:
         """Finds the positions of offsets and records by encoding the response with different offsets and comparing the bytes."""
 
-        def encoded(offset: int) -> bytes:
+        def encode(offset: int) -> bytes:
             data = PartitionData(
                 partition_index=self.partition.index,
                 high_watermark=offset,
@@ -234,7 +234,7 @@ class FetchTemplate:
             topics = [FetchableTopicResponse(topic=topic, topic_id=topic_id, partitions=[data])]
             return b"".join(encode_response(FETCH, version, 0, FetchResponse(responses=topics)))
 
-        one, other = encoded(0), encoded(-1)
+        one, other = encode(0), encode(-1)
         position = next(n for n, (a, b) in enumerate(zip(one, other, strict=True)) if a != b)
         # Empty records are a length only. In flexible versions the tagged fields of partition, topic and response follow it.
         after = len(one) - 4

@@ -31,12 +31,12 @@ def convert(read: FetchRead) -> None:
             if read.context.version < ZSTD_SINCE and config.texts["compression.type"] == "zstd":
                 raise KafkaError(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE)
             if data.records:
-                data.records = _converted(cast("list[memoryview]", data.records), config, read.context.version, found.wanted.fetch_offset)
+                data.records = _convert(cast("list[memoryview]", data.records), config, read.context.version, found.wanted.fetch_offset)
         except KafkaError as error:
             _refuse(data, error.code, read.context.cluster.release)
 
 
-def _converted(records: list[memoryview], config: TopicConfig, version: int, offset: int) -> list[memoryview]:
+def _convert(records: list[memoryview], config: TopicConfig, version: int, offset: int) -> list[memoryview]:
     stored, readable = config.message_format, _readable(version)
     if stored > readable:
         if not config.booleans["message.downconversion.enable"]:

@@ -131,7 +131,7 @@ class FetchRead:
         if self._unknown:
             self._append_unknown()
 
-    def missed(self) -> list[Partition]:
+    def missed_partitions(self) -> list[Partition]:
         """Returns the partitions that have changed after they were read, while others were read in later turns."""
         interrupted, self._was_interrupted = self._was_interrupted, False
         if not interrupted:
@@ -284,7 +284,7 @@ class FetchRead:
             self.bytes += size
             data.records = records
             if read_committed:
-                data.aborted_transactions = _aborted(partition, offset, records[-1], end_offset)
+                data.aborted_transactions = _aborted_transactions(partition, offset, records[-1], end_offset)
 
     def _near_replica(self, partition: Partition, offset: int) -> int | None:
         """Returns an in-sync replica in the client's rack that has the offset, the one with the most records (KIP-392).
@@ -321,7 +321,7 @@ def _size(data: PartitionData) -> int:
     return sum(map(len, cast("list[memoryview]", data.records)))
 
 
-def _aborted(partition: Partition, fetch_offset: int, last: memoryview, end_offset: int) -> list[AbortedTransaction]:
+def _aborted_transactions(partition: Partition, fetch_offset: int, last: memoryview, end_offset: int) -> list[AbortedTransaction]:
     """Returns the aborted transactions in the range that was read, whose records the client has to skip.
 
     The end of the range is in the header of the last batch, which is searched for only if there are aborted transactions at all.

@@ -98,7 +98,7 @@ class ShareRead:
 
     def _candidates(self) -> list[_Candidate]:
         able = [loaded for loaded in self._loaded if loaded.active and loaded.records.can_acquire]
-        shares = _divided(self._max_bytes, len(able))
+        shares = _divide(self._max_bytes, len(able))
         return [_Candidate(loaded, loaded.records.next_fetch_offset, self._end_offset(loaded), shares[i]) for i, loaded in enumerate(able)]
 
     def _end_offset(self, loaded: LoadedPartition) -> int:
@@ -138,7 +138,7 @@ class ShareRead:
         return sum(each.last - each.first + 1 for each in acquired)
 
 
-def _divided(max_bytes: int, count: int) -> list[int]:
+def _divide(max_bytes: int, count: int) -> list[int]:
     """Divides bytes equally; the first partition gets the remainder. Fewer bytes than partitions give one byte to the first ones."""
     if max_bytes < count:
         return [int(index < max_bytes) for index in range(count)]

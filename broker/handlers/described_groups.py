@@ -62,7 +62,7 @@ def describe_in_order(
     for group_id in (yield from response_order(group_ids, context.cluster.topics.get(CONSUMER_OFFSETS), slices)):
         group = describe(group_id, context)
         if with_operations and not group.error_code:
-            group.authorized_operations = context.allowed(ResourceType.GROUP, group_id)
+            group.authorized_operations = context.permissions(ResourceType.GROUP, group_id)
         described.append(group)
         if slices.full(1 + 4 * len(group.members) + weight_of(group_id)):
             yield NEXT_TURN

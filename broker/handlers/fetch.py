@@ -112,7 +112,7 @@ def _until_complete(read: FetchRead, session: FetchSession | None) -> Generator[
     deadline_ms = context.now_ms + request.max_wait_ms
     wait = Wait(read.partitions, deadline_ms, [])
     while not read.complete and context.now_ms < deadline_ms and len(read.partitions) == wanted:
-        woken: list[Hashable] = [*read.missed()]
+        woken: list[Hashable] = [*read.missed_partitions()]
         if not woken:
             yield wait
             woken = wait.woken or []

@@ -28,12 +28,12 @@ from ...protocol.messages.offset_for_leader_epoch import (
 from ...storage.log import Log
 from ..api.context import Context, find_led_partition, find_topic
 from ..api.registry import handles
-from ..fetching.timestamps import NOT_FOUND, first_at
 from ..scheduling.slices import Slices, in_slices
 from ..scheduling.waiting import NEXT_TURN, Wait
 from ..security.acls import Operation, ResourceType
 from ..topics.partition import Partition
 from ..topics.retention import segment_bytes
+from ..topics.timestamps import NOT_FOUND, first_at
 
 LATEST, EARLIEST, MAX_TIMESTAMP, EARLIEST_LOCAL, LATEST_TIERED, EARLIEST_PENDING_UPLOAD = -1, -2, -3, -4, -5, -6
 # The first request version that may contain each special timestamp.

@@ -74,7 +74,7 @@ def metadata(request: MetadataRequest, context: Context) -> Generator[Wait, None
 
 
 def _cluster_operations(context: Context) -> int:
-    return context.allowed(ResourceType.CLUSTER) if context.may(Operation.DESCRIBE, ResourceType.CLUSTER) else 0
+    return context.permissions(ResourceType.CLUSTER) if context.may(Operation.DESCRIBE, ResourceType.CLUSTER) else 0
 
 
 class _Listing:
@@ -132,7 +132,7 @@ class _Listing:
 
     def _add(self, topic: Topic) -> Background:
         describer, operations = self._describer, self._operations(topic.name)
-        self._append(ErrorCode.NONE, describer.known(topic, operations) or (yield from describer.describe(topic, operations)))
+        self._append(ErrorCode.NONE, describer.find(topic, operations) or (yield from describer.describe(topic, operations)))
         if describer.slices.full():
             yield NEXT_TURN
 
@@ -145,7 +145,7 @@ class _Listing:
 
     def _operations(self, name: str) -> int:
         requested = self._request.include_topic_authorized_operations
-        return self._context.allowed(ResourceType.TOPIC, name) if requested else OPERATIONS_NOT_REQUESTED
+        return self._context.permissions(ResourceType.TOPIC, name) if requested else OPERATIONS_NOT_REQUESTED
 
     def _append(self, code: ErrorCode, description: Description) -> None:
         self._count += 1

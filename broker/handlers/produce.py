@@ -48,7 +48,7 @@ from ..appending.append import (
     NOTHING_APPENDED,
     append_to_topic,
 )
-from ..appending.error_codes import APPEND_REFUSALS, Refusal, refusal_of
+from ..appending.error_codes import APPEND_REFUSALS, PartitionError, partition_error_of
 from ..appending.produce_shortcut import learn
 from ..appending.replication_wait import Unreplicated, wait_for_replicas
 from ..scheduling.slices import Slices
@@ -128,7 +128,7 @@ def _append(
     try:
         partition, appended = append_to_topic(topic, data, request, context)
     except APPEND_REFUSALS as error:
-        refusal = refusal_of(error)
+        refusal = partition_error_of(error)
         if context.cluster.release is not None:
             refusal = refusal._replace(code=context.cluster.release.error_code(refusal.code))
         return _refusal(topic, data.index, refusal, context)
@@ -151,7 +151,7 @@ def _replicate(
     return _response(request, responses, _refused(responses), context)
 
 
-def _refusal(topic_data: TopicProduceData, index: int, refusal: Refusal, context: Context) -> PartitionProduceResponse:
+def _refusal(topic_data: TopicProduceData, index: int, refusal: PartitionError, context: Context) -> PartitionProduceResponse:
     cluster = context.cluster
     topic = cluster.topics.get(topic_data.name) or cluster.topics_by_id.get(topic_data.topic_id)
     partition = topic.partition(index) if topic else None

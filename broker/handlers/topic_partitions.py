@@ -84,7 +84,7 @@ def _first_names(names: set[str], first: str, count: int | None, slices: Slices,
 
 def _unknown_topic(name: str, context: Context) -> DescribeTopicPartitionsResponseTopic:
     code = ErrorCode.INVALID_TOPIC_EXCEPTION if illegal_name(name) else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-    return _topic_error(name, code, context.allowed(ResourceType.TOPIC, name))
+    return _topic_error(name, code, context.permissions(ResourceType.TOPIC, name))
 
 
 def _topic_error(name: str, code: ErrorCode, operations: int = OPERATIONS_NOT_REQUESTED) -> DescribeTopicPartitionsResponseTopic:
@@ -99,7 +99,7 @@ def _described_topic(topic: Topic, partitions: list[Partition], context: Context
         name=topic.name,
         topic_id=topic.id,
         is_internal=topic.is_internal,
-        topic_authorized_operations=context.allowed(ResourceType.TOPIC, topic.name),
+        topic_authorized_operations=context.permissions(ResourceType.TOPIC, topic.name),
         partitions=[
             DescribeTopicPartitionsResponsePartition(
                 partition_index=partition.index,

@@ -190,7 +190,7 @@ class _Parser:
         if char == "\\":
             return self._escape()
         if char == ".":
-            return self._char((lambda char: True) if "s" in self.flags else (lambda char: char != "\n"))
+            return self._char((lambda _: True) if "s" in self.flags else (lambda char: char != "\n"))
         if char in "^$":
             begins, lines = char == "^", "m" in self.flags
             return self._assertion(lambda name, at: at == (0 if begins else len(name)) or (lines and name[at - begins] == "\n"))

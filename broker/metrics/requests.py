@@ -17,7 +17,8 @@ from ...protocol.frame import LENGTH
 from ...protocol.messages import load_api
 from ..scheduling.waiting import NEXT_TURN, Background
 from ..wire.exchange import TOKEN_API, Frame, decoded_response, error_names
-from ..wire.record import Chunk, Flight, Kept, Record, Run, Told
+from ..wire.record import Chunk, Record
+from ..wire.recording import Flight, Kept, Run, Told
 from .openmetrics import Family, counter, labels, samples
 
 UNKNOWN_API, UNKNOWN_VERSION, NO_RESPONSE = "Unknown", "unsupported", "NO_RESPONSE"

@@ -23,7 +23,7 @@ from .client_protocol import ClientProtocol
 if TYPE_CHECKING:
     from .server import Server
 
-network_log = logging.getLogger("kafka.network.SocketServer")
+log = logging.getLogger("kafka.network.SocketServer")
 
 BACKLOG = 1024
 ACCEPT_RETRY_S = 1.0
@@ -33,7 +33,7 @@ HANDSHAKE_TIMEOUT_S = 30.0
 
 
 class Acceptor:
-    """Listens on the socket of one listener from its creation until `close`."""
+    """Listens on one listener of a node, from the creation of this object until `close`."""
 
     def __init__(self, server: Server, broker: Broker, listener: Listener) -> None:
         self._server = server
@@ -53,7 +53,7 @@ class Acceptor:
             self._socket.listen(BACKLOG)
         except OSError as error:
             self._socket.close()
-            raise _explained(error, self.listener) from error
+            raise _explain(error, self.listener) from error
         self._socket.setblocking(False)
         self._paused = True
         self.resume()
@@ -113,7 +113,7 @@ class Acceptor:
             for _ in range(ACCEPTS_PER_TURN):
                 if quotas.full:
                     text = "[KafkaServer id=%d] connection limit reached (max.connections=%d); accepting paused"
-                    network_log.info(text, self.broker.node_id, quotas.limit)
+                    log.info(text, self.broker.node_id, quotas.limit)
                     self.pause()
                     return
                 if not self._meet(*self._socket.accept()):
@@ -121,7 +121,7 @@ class Acceptor:
         except (BlockingIOError, InterruptedError, ConnectionAbortedError):
             return
         except OSError as error:
-            network_log.warning("[KafkaServer id=%d] cannot accept connections: %s; trying again", self.broker.node_id, error)
+            log.warning("[KafkaServer id=%d] cannot accept connections: %s; trying again", self.broker.node_id, error)
             self._loop.call_later(ACCEPT_RETRY_S, self.resume)
             self.pause()
         finally:
@@ -137,7 +137,7 @@ class Acceptor:
         self._held[accepted] = None
         if refused:
             text = "[KafkaServer id=%d] closing a connection from %s in %d ms: its connection_creation_rate is exceeded"
-            network_log.info(text, self.broker.node_id, address[0], wait_ms)
+            log.info(text, self.broker.node_id, address[0], wait_ms)
             timers.set(accepted, wait_ms, partial(self._refuse_held, accepted))
             return True
         self.pause()
@@ -169,18 +169,18 @@ class Acceptor:
         if not quotas.take(host):
             accepted.close()
             text = "[KafkaServer id=%d] rejected a connection from %s: connection limit reached (max.connections.per.ip=%d)"
-            network_log.info(text, node_id, host, quotas.limit_of(host))
+            log.info(text, node_id, host, quotas.limit_of(host))
             return
         try:
             self._open(accepted, host, port)
-        except Exception as error:
-            if isinstance(error, OSError):
-                network_log.info("[KafkaServer id=%d] closing a connection from %s: %s", node_id, host, error)
-            else:
-                text = "[KafkaServer id=%d] closing a connection from %s: an internal error while accepting it"
-                network_log.exception(text, node_id, host)
-            accepted.close()
-            self._server.listeners.release(self.broker, host)
+            return
+        except OSError as error:
+            log.info("[KafkaServer id=%d] closing a connection from %s: %s", node_id, host, error)
+        except Exception:
+            text = "[KafkaServer id=%d] closing a connection from %s: an internal error while accepting it"
+            log.exception(text, node_id, host)
+        accepted.close()
+        self._server.listeners.release(self.broker, host)
 
     def _open(self, accepted: socket.socket, host: str, port: int) -> None:
         accepted.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -189,7 +189,7 @@ class Acceptor:
         protocol = ClientProtocol(self._server, self.broker, self.name, host, port)
         timeout_s = None if context is None else HANDSHAKE_TIMEOUT_S
         opening = self._loop.connect_accepted_socket(lambda: protocol, accepted, ssl=context, ssl_handshake_timeout=timeout_s)
-        task = self._loop.create_task(opening, context=None if context is None else _telling(protocol))
+        task = self._loop.create_task(opening, context=None if context is None else _context_of(protocol))
         self._opening.add(task)
         task.add_done_callback(lambda done: self._opened(done, protocol, accepted))
 
@@ -202,17 +202,17 @@ class Acceptor:
             # A failed or unfinished TLS handshake. `tls/handshakes.py` has logged the reason of a failed one.
             level = logging.DEBUG if isinstance(error, ssl.SSLError) else logging.INFO
             text = "[KafkaServer id=%d] TLS handshake with %s on listener %s has ended: %s"
-            network_log.log(level, text, self.broker.node_id, protocol.host, self.listener.name, str(error) or type(error).__name__)
+            log.log(level, text, self.broker.node_id, protocol.host, self.listener.name, str(error) or type(error).__name__)
         elif error is not None:
             text = "[KafkaServer id=%d] could not open a connection from %s"
-            network_log.error(text, self.broker.node_id, protocol.host, exc_info=error)
+            log.error(text, self.broker.node_id, protocol.host, exc_info=error)
         protocol.not_opened(error)
         if not protocol.is_open:  # otherwise asyncio calls `connection_lost`
             accepted.close()
             self._server.listeners.closed(protocol)
 
 
-def _telling(protocol: ClientProtocol) -> Context:
+def _context_of(protocol: ClientProtocol) -> Context:
     """Returns a context in which a failed handshake tells its reason to a connection."""
     from ..tls.handshakes import on_failure
 
@@ -232,18 +232,18 @@ def bind(listener: Listener) -> socket.socket:
         # "localhost" resolves to both ::1 and 127.0.0.1 on many systems. IPv4 is preferred, because advertised addresses are IPv4.
         family, kind, protocol, _, address = min(found, key=lambda info: info[0] != socket.AF_INET)
     except OSError as error:
-        raise _explained(error, listener) from error
+        raise _explain(error, listener) from error
     bound = socket.socket(family, kind, protocol)
     try:
         bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         bound.bind(address)
     except OSError as error:
         bound.close()
-        raise _explained(error, listener) from error
+        raise _explain(error, listener) from error
     return bound
 
 
-def _explained(error: OSError, listener: Listener) -> OSError:
+def _explain(error: OSError, listener: Listener) -> OSError:
     reason = os.strerror(error.errno) if error.errno and error.errno > 0 else str(error)
     advice = "; choose another port, or port 0 for any free one" if error.errno == errno.EADDRINUSE else ""
     return OSError(error.errno, f"cannot listen on {listener.host}:{listener.port}: {reason}{advice}")

@@ -34,12 +34,12 @@ Action = Callable[[], None]
 log = logging.getLogger("odradek.capture")
 
 
-class Capture:
+class CaptureWriter:
     """A capture that is being written from its creation on. Raises OSError if the file cannot be opened."""
 
     def __init__(self, options: CaptureOptions) -> None:
         self.options = options
-        self._descriptor = _opened(options)
+        self._descriptor = _open(options)
         self.section = Section("odradek")
         self.written_bytes = 0
         """The bytes that have been written to all files."""
@@ -112,12 +112,12 @@ class Capture:
         check_regular(before)
         path.replace(before)
         os.close(self._descriptor)
-        self._descriptor = _opened(self.options)
+        self._descriptor = _open(self.options)
         self._file_bytes = 0
         self.section.restart()
         self._write()
 
 
-def _opened(options: CaptureOptions) -> int:
-    """Returns the descriptor of the file or of standard output. Raises OSError if it cannot be opened or is no regular file."""
+def _open(options: CaptureOptions) -> int:
+    """Returns a descriptor of the file or of standard output. Raises OSError if the file cannot be opened or is not regular."""
     return os.dup(1) if options.file == PIPE else open_to_write(options.file)

@@ -27,7 +27,7 @@ from ..api.registry import CloseConnection
 from ..cluster.broker import Broker
 
 if TYPE_CHECKING:
-    from .capture import Capture
+    from .capture import CaptureWriter
     from .server import Server
     from .tap import Tap
 
@@ -93,7 +93,7 @@ class ClientProtocol(asyncio.BufferedProtocol):
         self._driver.after_turn()
 
     def handshake_failed(self, reason: str) -> None:
-        """Tells the record why there is no TLS connection."""
+        """Adds to the record why there is no TLS connection."""
         self._failed_handshake = True
         if self.connection.recording is not None:
             self.connection.recording.tell("handshake failed", reason, {"reason": reason})
@@ -207,8 +207,8 @@ class ClientProtocol(asyncio.BufferedProtocol):
         self._silent, self.connection.writable = False, not self._full
         self.connection.ask_for_flush()
 
-    def follow(self, capture: Capture | None, *, is_new: bool = False) -> None:
-        """Writes what happens on the connection to a capture, or to none any more."""
+    def follow(self, capture: CaptureWriter | None, *, is_new: bool = False) -> None:
+        """Begins to write what happens on the connection to a capture, or stops it with None."""
         from .tap import Tap
 
         self._tap = None if capture is None else Tap(capture, self.connection, self._open_transport, is_new=is_new)

@@ -19,7 +19,7 @@ from .acceptor import Acceptor, bind
 from .client_protocol import ClientProtocol
 
 if TYPE_CHECKING:
-    from .capture import Capture
+    from .capture import CaptureWriter
     from .server import Server
 
 log = logging.getLogger("kafka.server.KafkaServer")
@@ -149,8 +149,8 @@ class Listeners:
         for client in list(self._clients):
             client.reset(reason)
 
-    def follow(self, capture: Capture | None) -> None:
-        """Writes what happens on all connections to a capture, or to none any more."""
+    def follow(self, capture: CaptureWriter | None) -> None:
+        """Begins to write what happens on all connections to a capture, or stops it with None."""
         for client in self._clients:
             client.follow(capture)
 

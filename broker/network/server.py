@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from ...protocol.errors import KafkaError
 from ...storage.memory import LogMemory
-from ..api.parked import Parked
+from ..api.gate import Parked
 from ..cluster.startup_topics import create_topics
 from ..cluster.state import ClusterState
 from ..connections.core import Core
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from ..snapshots.cluster import State
     from ..snapshots.table import Snapshots
     from ..wire.capture_options import CaptureOptions
-    from .capture import Capture
+    from .capture import CaptureWriter
 
 log = logging.getLogger("kafka.server.KafkaServer")
 
@@ -83,7 +83,7 @@ class Server:
         self.security = ListenerSecurity()
         self.listeners = Listeners(self)
         self.nodes = NodeOperations(self)
-        self.capture: Capture | None = None
+        self.capture: CaptureWriter | None = None
         self.on_seed_bytes: Callable[[int], object] | None = None
 
     @property
@@ -105,9 +105,9 @@ class Server:
         options = self._options
         try:
             if options.capture is not None:
-                from .capture import Capture
+                from .capture import CaptureWriter
 
-                self.capture = Capture(options.capture)
+                self.capture = CaptureWriter(options.capture)
             self.config = replace(self.config, nodes=tuple(map(self.listeners.ports.reserve, self.config.nodes)))
             self.driver.core = self._new_core(self.config, self._state)
             self._log_memory = self.cluster.log_memory
@@ -206,8 +206,8 @@ class Server:
             await self.in_thread(self.capture.close)
         self.driver.announce_change()
 
-    def follow(self, capture: Capture | None) -> None:
-        """Writes what happens on all connections to a capture, or to none any more."""
+    def follow(self, capture: CaptureWriter | None) -> None:
+        """Begins to write what happens on all connections to a capture, or stops it with None."""
         self.capture = capture
         self.listeners.follow(capture)
 

@@ -17,7 +17,7 @@ from ...protocol.frame import Buffer
 from ..connections.connection import Connection
 from ..wire.captured_connection import CapturedConnection
 from ..wire.packets import FIN, RST, Address, canonical, ip_bytes
-from .capture import Capture
+from .capture import CaptureWriter
 
 if TYPE_CHECKING:
     import asyncio
@@ -31,7 +31,7 @@ _AFTER_FIN = {*_OPEN_TO_CLIENT, 6, 7, 9, 11}
 class Tap:
     """The tap of a connection and its transport. `is_new` is False for a connection that was open when the capture began."""
 
-    def __init__(self, capture: Capture, connection: Connection, transport: asyncio.Transport, *, is_new: bool) -> None:
+    def __init__(self, capture: CaptureWriter, connection: Connection, transport: asyncio.Transport, *, is_new: bool) -> None:
         self._capture = capture
         self._connection = connection
         self._transport = transport

@@ -47,9 +47,9 @@ def seed_progress(data: Sequence[Path]) -> Iterator[Callable[[int], object] | No
     if not data:
         yield None
         return
-    from .terminal import MEGABYTES, Progress
+    from .terminal import MEGABYTES, ProgressBar
 
-    with Progress(MEGABYTES, sum(file.stat().st_size for file in data if file.is_file())) as progress:
+    with ProgressBar(MEGABYTES, sum(file.stat().st_size for file in data if file.is_file())) as progress:
         yield progress.advance
 
 

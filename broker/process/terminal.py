@@ -37,12 +37,12 @@ def has_colours(stream: TextIO, environ: Mapping[str, str]) -> bool:
     return stream.isatty() and not environ.get("NO_COLOR") and environ.get("TERM") != "dumb"
 
 
-def painted(code: int, text: str) -> str:
+def paint(code: int, text: str) -> str:
     """Returns a text with the ANSI code of a colour or style around it."""
     return f"\x1b[{code}m{text}\x1b[0m"
 
 
-class Progress:
+class ProgressBar:
     """A context manager that shows a bar on a terminal if its body takes longer than a second, and removes it at the end.
 
     The bar has the amount, the rate and, if the `total` is known, the time that is left.

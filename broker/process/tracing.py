@@ -15,7 +15,7 @@ from contextlib import suppress
 from queue import SimpleQueue
 from typing import TYPE_CHECKING
 
-from ..scheduling.turns import TURN_S
+from ..scheduling.turns import TurnTime
 from ..wire.exchange import Entry
 from ..wire.feed import Feed, show_selected
 from ..wire.filters import Filter
@@ -41,9 +41,10 @@ class Tracer:
         self._texts: SimpleQueue[tuple[str, Callable[[], None]]] = SimpleQueue()
 
     def start(self, server: Server) -> None:
-        """Begins with the next entry of the record, which must not be switched off."""
+        """Begins with the next entry of the record. Raises ValueError if the record is switched off."""
         record = server.core.record
-        assert record is not None
+        if record is None:
+            raise ValueError("there is no record of exchanges to print")
         self._feed: Feed[Entry] = Feed(record, record.next_sequence, show_selected(record, self._selects))
         self._loop = asyncio.get_running_loop()
         threading.Thread(target=self._run, name="odradek-trace", daemon=True).start()
@@ -64,23 +65,22 @@ class Tracer:
 
     async def _print_complete(self) -> None:
         if missed := self._feed.missed():
-            await self._written(self._style.missed(missed) + "\n")
+            await self._write_text(self._style.missed(missed) + "\n")
         lines: list[str] = []
-        size, end_s = 0, self._loop.time() + TURN_S
+        size, turn = 0, TurnTime(self._loop.time)
         for entry in self._feed.take():
             if entry is not None:
                 lines.append(self._style.of(entry) + "\n")
                 size += len(lines[-1])
             if size >= PIECE_CHARACTERS:
-                await self._written("".join(lines))
+                await self._write_text("".join(lines))
                 lines, size = [], 0
-            if self._loop.time() > end_s:
-                await asyncio.sleep(0)
-                end_s = self._loop.time() + TURN_S
+            if turn.is_over:
+                await turn.begin_next()
         if lines:
-            await self._written("".join(lines))
+            await self._write_text("".join(lines))
 
-    async def _written(self, text: str) -> None:
+    async def _write_text(self, text: str) -> None:
         if self._reader_has_gone:
             return
         written = self._loop.create_future()

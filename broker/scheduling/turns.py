@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import logging
 from collections import deque
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Generator, Hashable
 from functools import partial
+from types import coroutine
 from typing import Generic, Protocol, TypeVar
 
 from .timers import Timers
@@ -32,6 +33,30 @@ class Waiter(Hashable, Protocol):
 
 
 W = TypeVar("W", bound=Waiter)
+
+
+class TurnTime:
+    """The time that a coroutine may take in one turn of the event loop. `clock` returns seconds."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self._end_s = clock() + TURN_S
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the coroutine has taken TURN_S seconds."""
+        return self._clock() > self._end_s
+
+    async def begin_next(self) -> None:
+        """Lets other work have a turn, and begins the next one."""
+        await _yield_turn()
+        self._end_s = self._clock() + TURN_S
+
+
+@coroutine
+def _yield_turn() -> Generator[None, None, None]:
+    """Does what `asyncio.sleep(0)` does, because this folder does not depend on the kind of event loop."""
+    yield
 
 
 class Turns(Generic[W]):

@@ -8,7 +8,7 @@ A handler is a function that returns a response, or a generator that yields `Wai
         yield Wait((partition,), deadline_ms)
     return FetchResponse(...)
 
-The core (`turns.py` wakes keys, `core.py` resumes requests) resumes the generator when one of the keys is woken or the deadline has passed,
+The generator is resumed when one of the keys is woken or the deadline has passed (`turns.py` wakes keys, `connections/` resumes requests),
 and the handler checks its condition again. When the connection closes, the generator is closed, so that a `finally` clause can release
 what the handler has registered elsewhere.
 

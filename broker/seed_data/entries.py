@@ -5,8 +5,10 @@ A line of JSON is a record or a topic:
     {"topic": "orders", "key": "alice", "value": {"id": 1}, "headers": {"trace": "1"}, "timestamp": 1700000000000, "partition": 0}
     {"topic": "orders", "partitions": 4, "configs": {"cleanup.policy": "compact"}}
 
-A key or value that is text is encoded as UTF-8, null is no key or a tombstone, {"base64": "..."} are bytes, and anything else is encoded as
-JSON without blanks. A record may belong to a transaction that was "committed", "aborted", or is still "open".
+A key or value that is text is encoded as UTF-8, {"base64": "..."} stands for bytes, and anything else is encoded as JSON without blanks. If
+the key is null, the record has no key; if the value is null, the record is a tombstone.
+
+A record may belong to a transaction that was "committed", "aborted", or is still "open".
 """
 
 from __future__ import annotations

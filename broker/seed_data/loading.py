@@ -12,7 +12,7 @@ from ...protocol.errors import KafkaError
 from ...protocol.messages.produce import PRODUCE
 from ..api.context import Client, Context
 from ..appending.append import append
-from ..appending.error_codes import APPEND_REFUSALS, refusal_of
+from ..appending.error_codes import APPEND_REFUSALS, partition_error_of
 from ..cluster.startup_topics import check_topics
 from ..cluster.state import ClusterState
 from ..kafka_quirks.java_hash import partition_of
@@ -113,7 +113,7 @@ class _Writer:
         try:
             append(partition, batch, 1, None, context)
         except APPEND_REFUSALS as error:
-            refusal = refusal_of(error)
+            refusal = partition_error_of(error)
             raise InvalidConfig(f"{self._place}: {partition} refused the records: {refusal.message or refusal.code.name}") from None
 
     def _append_transaction(self, partition: Partition, rows: list[Record], state: str) -> None:

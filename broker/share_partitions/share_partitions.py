@@ -13,10 +13,10 @@ import re
 from collections.abc import Callable, Iterable
 from functools import partial
 
-from ...protocol.batches.records import RecordBatch
 from ...protocol.errors import ErrorCode, KafkaError
 from ..settings.values import GroupConfig
 from ..topics.partition import Partition
+from ..topics.timestamps import first_at
 from .cluster_view import ClusterView
 from .records import SharePartitionKey
 from .sessions import PartitionKey, SessionKey, ShareSession, ShareSessions
@@ -255,16 +255,7 @@ def initial_start_offset(partition: Partition, reset: str, now_ms: int) -> int:
     if duration is None:
         return partition.high_watermark
     seconds = sum(float(number or 0) * factor for number, factor in zip(duration.groups(), _SECONDS, strict=True))
-    return _offset_since(partition, now_ms - int(seconds * 1000))
-
-
-def _offset_since(partition: Partition, timestamp_ms: int) -> int:
-    log = partition.log
-    view = log.find_timestamp(timestamp_ms, log.start_offset)
-    while view is not None:
-        batch = RecordBatch(view)
-        for record in batch.records():
-            if record.timestamp >= timestamp_ms and log.start_offset <= record.offset < partition.high_watermark:
-                return record.offset
-        view = log.find_timestamp(timestamp_ms, batch.header.last_offset + 1)
-    raise KafkaError(ErrorCode.OFFSET_NOT_AVAILABLE)
+    _, offset = first_at(partition.log, now_ms - int(seconds * 1000))
+    if not 0 <= offset < partition.high_watermark:
+        raise KafkaError(ErrorCode.OFFSET_NOT_AVAILABLE)
+    return offset

@@ -59,16 +59,16 @@ class CapturedConnection:
         """The comments in each direction on bytes that are not shown yet."""
 
     def opened(self, time_ns: int) -> None:
-        """The client has connected."""
+        """Called when the client has connected."""
         for number, data in enumerate(self._packets.handshake()):
             self._section.packets(self._node_id, time_ns, [data], inbound=number != 1)
 
     def joined(self) -> None:
-        """The connection has been open for some time."""
+        """Called instead of `opened` for a connection that has been open for some time."""
         self._packets.skip_handshake()
 
     def data(self, time_ns: int, from_client: bool, data: Buffer, comments: Sequence[str] = ()) -> None:
-        """Bytes were read from the client, or written to it."""
+        """Called when bytes were read from the client, or written to it."""
         if self._section.number != self._number:
             self._number = self._section.number
             self._outdated = {direction: self._stream.remaining(direction) for direction in (True, False)}
@@ -77,7 +77,7 @@ class CapturedConnection:
         self._add(time_ns, from_client, piece.data)
 
     def missing(self, time_ns: int, received: int, sent: int) -> None:
-        """Bytes in each direction were not captured. The following bytes begin with a frame of the client."""
+        """Called when bytes in each direction were not captured. The following bytes begin with a frame of the client."""
         self._add_rest(time_ns)
         self._packets.missing(True, received)
         self._packets.missing(False, sent)
@@ -86,7 +86,7 @@ class CapturedConnection:
         self._notes[True].append(f"gap: {received} bytes to the broker and {sent} bytes from it are missing; the capture was too slow")
 
     def ended(self, time_ns: int, *, by_client: bool, how: Sequence[int], reason: str, comments: Sequence[str] = ()) -> None:
-        """The connection was closed with FIN, RST or both, by the broker for a reason. The comments are on the request in flight."""
+        """Called when the connection was closed with FIN, RST or both. The comments are on the request in flight."""
         self._add_rest(time_ns)
         notes = [*self._notes[True], *self._notes[False], *comments, *([] if by_client else [f"{CLOSED}{reason}"])]
         for number, flag in enumerate(how):

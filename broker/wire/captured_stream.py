@@ -166,7 +166,7 @@ class _Requests(_Direction):
     def redact(self, frame: bytes) -> Buffer:
         return blank(frame) if self._start is HEADLESS else redact_request(frame)
 
-    def completed(self, held: bytes, frame: Frame) -> None:
+    def completed(self, held: bytes, _: Frame) -> None:
         self.pairing.request_completed(held)
 
 
@@ -191,7 +191,7 @@ class _Responses(_Direction):
             return blank(frame)
         return redact_response(self._api, 0 if self._asked is None else self._asked.version, frame)
 
-    def completed(self, held: bytes, frame: Frame) -> None:
+    def completed(self, _: bytes, frame: Frame) -> None:
         if self._asked is None:
             return
         self.pairing.response_completed(self._asked, frame.head)

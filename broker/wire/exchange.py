@@ -1,7 +1,7 @@
 """The entries of the record: a request with its response, and the events between requests.
 
-An exchange keeps the bytes of both frames, of each at most its first HEAD_BYTES, and decodes them when someone asks. No decoded message is
-stored. A frame may come from any client or from a capture file, so that decoding never raises: what cannot be decoded is None.
+An exchange keeps the bytes of both frames, of each at most its first HEAD_BYTES, and decodes them when a property needs them. No decoded
+message is stored. A frame may come from any client or from a capture file, so that decoding never raises: what cannot be decoded is None.
 
 A frame that was longer than its head is decoded for the names and error codes in its head, with zeros in place of the missing bytes:
 behind the head there are then no names and no errors.

@@ -12,21 +12,23 @@ from typing import Final, Generic, TypeVar
 
 from .exchange import Entry
 from .filters import Filter
-from .record import Flight, Kept, Record, Told, count_of
+from .record import Record
+from .recording import Flight, Kept, Told, count_of
 
 MAX_AT_ONCE = 200
 
 
 T = TypeVar("T")
 Shown = Callable[[int, Kept], Iterator[tuple[int, T | None]]]
-"""Shows something kept, whose first entry has the given number: yields each entry's number and form, None if it is not selected."""
+"""A function that shows entries. It is called with a number and what the record keeps for the entries from this number on, and yields the
+number and the form of each entry. The form of an entry that is not selected is None."""
 
 
 def show_selected(record: Record, selects: Filter) -> Shown[Entry]:
     """Returns the function that shows the entries that a filter selects as they are."""
 
     def show(sequence: int, kept: Kept) -> Iterator[tuple[int, Entry | None]]:
-        return ((entry.sequence, entry if selects(entry) else None) for entry in record.resolved(sequence, kept))
+        return ((entry.sequence, entry if selects(entry) else None) for entry in record.resolve(sequence, kept))
 
     return show
 
@@ -130,14 +132,17 @@ class SharedTexts:
         self._bytes = 0
 
     def __call__(self, sequence: int, kept: Kept) -> Iterator[tuple[int, bytes | None]]:
-        """Yields the number and the text of each entry that something kept stands for, None for one that is not selected."""
+        """Yields the number and the text of each entry in `kept`, whose first entry has the number `sequence`.
+
+        The text of an entry that is not selected is None.
+        """
         entries: Iterator[Entry] | None = None
         for number in range(sequence, sequence + count_of(kept)):
             entry = next(entries) if entries is not None else None
             text = self._texts.get(number, _UNKNOWN)
             if text is _UNKNOWN:
                 if entry is None:
-                    entries = self._record.resolved(sequence, kept)
+                    entries = self._record.resolve(sequence, kept)
                     entry = next(each for each in entries if each.sequence == number)
                 text = self._remember(number, self._render(entry) if self._selects(entry) else None)
             yield number, text

@@ -117,10 +117,13 @@ def _names_of(field: str) -> tuple[str, ...]:
 
 
 def parse_filter(text: str) -> Filter:
-    """Returns a function that tells whether an entry is selected. An empty text selects all. Raises InvalidControl, and marks the word."""
+    """Returns the function that decides whether an entry is selected. An empty text selects all entries.
+
+    Raises InvalidControl, whose text repeats the filter with a mark below the word that is wrong.
+    """
     if len(text) > MAX_CHARACTERS:
         raise InvalidControl("filter", f"longer than {MAX_CHARACTERS} characters")
-    return _FilterParser(text).parse() if text.strip() else lambda entry: True
+    return _FilterParser(text).parse() if text.strip() else lambda _: True
 
 
 class _FilterParser:
@@ -159,7 +162,7 @@ class _FilterParser:
         return self._tokens[self._position] if self._position < len(self._tokens) else None
 
     def _takes(self, kind: str, *texts: str) -> Token | None:
-        """Returns the next token and goes on, if it is one of these."""
+        """Returns the next token and proceeds behind it if it is one of `texts`. Otherwise returns None."""
         token = self._next()
         if token is None or token.kind != kind or (texts and token.text not in texts):
             return None

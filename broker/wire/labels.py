@@ -82,18 +82,18 @@ def _partitions(topics: Iterable[Any], partitions_of: str, exchange: Exchange) -
             yield f"{name}-{index}", partition
 
 
-def _api_versions(exchange: Exchange, response: Any) -> Iterator[str]:
+def _api_versions(_: Exchange, response: Any) -> Iterator[str]:
     yield f"{len(response.api_keys)} APIs"
 
 
-def _metadata(exchange: Exchange, response: Any) -> Iterator[str]:
+def _metadata(_: Exchange, response: Any) -> Iterator[str]:
     yield f"{len(response.brokers)} node{'s' if len(response.brokers) != 1 else ''}"
     for topic in response.topics:
         for partition in topic.partitions:
             yield f"{topic.name}-{partition.partition_index} at node {partition.leader_id}"
 
 
-def _topics(exchange: Exchange, response: Any) -> Iterator[str]:
+def _topics(_: Exchange, response: Any) -> Iterator[str]:
     for topic in response.topics:
         yield f"{topic.name} with {counted(topic.num_partitions, 'partition')}" if topic.num_partitions > 0 else str(topic.name)
 
@@ -147,14 +147,14 @@ def _offsets(exchange: Exchange, response: Any) -> Iterator[str]:
         yield f"{name} at {partition.offset}"
 
 
-def _coordinators(exchange: Exchange, response: Any) -> Iterator[str]:
+def _coordinators(_: Exchange, response: Any) -> Iterator[str]:
     if not response.coordinators:
         yield f"node {response.node_id}"
     for each in response.coordinators:
         yield f"{each.key} at node {each.node_id}"
 
 
-def _membership(exchange: Exchange, response: Any) -> Iterator[str]:
+def _membership(_: Exchange, response: Any) -> Iterator[str]:
     yield f"generation {response.generation_id}"
     yield f"leader of {len(response.members)}" if response.leader == response.member_id else "follower"
 
@@ -165,7 +165,7 @@ def _commits(exchange: Exchange, response: Any) -> Iterator[str]:
         yield f"{name} " + ("without a commit" if partition.committed_offset < 0 else f"at {partition.committed_offset}")
 
 
-def _producer_id(exchange: Exchange, response: Any) -> Iterator[str]:
+def _producer_id(_: Exchange, response: Any) -> Iterator[str]:
     yield f"producer {response.producer_id} epoch {response.producer_epoch}"
 
 

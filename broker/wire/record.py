@@ -1,111 +1,35 @@
 """The record: the latest exchanges and events of a cluster, bounded in number and bytes.
 
-Entries are kept in the form that costs least; `Exchange`s are made from them when someone looks.
-
-* A `Flight` is a request that a handler serves. It is added when the request arrives, and completed as it is answered and written.
-* A `Run` is a number of requests in a row that a shortcut answered at once: the bytes of the requests as they were received together, and
-  those of the responses as they were written together. It is a plain tuple, and the bytes of many runs are kept together, because one is
-  added for each small Produce, or for several that a client has pipelined.
-* An `Event` is kept as it is.
-
-Everything is first added to `latest`, at the cost of an append. When `latest` is full or someone looks, `seal` gives its entries their
-numbers, of which a run takes one for each request, and drops the oldest entries as a whole until the limits are kept.
-
-Two times are kept of each moment: milliseconds of the cluster, and seconds of the monotonic clock, from which the wall clock's follow.
+Entries are kept as `recording.py` adds them; `Exchange`s are made from them when someone looks. When `latest` is full or someone looks,
+`seal` gives its entries their numbers, of which a run takes one for each request, and drops the oldest entries as a whole until the limits
+are kept.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from itertools import chain, islice, takewhile
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ...protocol.frame import LENGTH, Buffer
+from ...protocol.frame import LENGTH
 from ...protocol.messages import load_api
 from .exchange import HEAD_BYTES, Entry, Event, Exchange, Frame, Moment, client_id_of
-from .packets import FAULT, WAITED
+from .recording import Flight, Kept, Latest, Peer, Run, Told, count_of
 from .redaction import redact_request, redact_response
 
 if TYPE_CHECKING:
-    from ..topics.partition import Partition, Topic
+    from ..topics.partition import Topic
 
 OVERHEAD_BYTES = 200
 """The bytes that an entry counts in addition to its frames."""
-MAX_LATEST = 1000
 LATEST_BYTES = 1024 * 1024
 """About the most bytes that `latest` contains, unless the record is small. They are not counted in `_bytes` yet."""
 MAX_FORMER_NAMES = 10_000
 _REQUEST_ID, _RESPONSE_ID = slice(4, 8), slice(0, 4)  # the correlation id in the frames
 
 
-class Peer(NamedTuple):
-    """A client as it was known when it sent a request."""
-
-    node: int
-    listener: str
-    connection: int
-    address: str
-    software: str
-    principal: str
-
-
-Run = tuple[Peer, int, bytearray, int, int, int, int, float, float]
-"""A client; the number of its requests; bytes that belong to several runs, with the positions at which the requests of this one begin, at
-which its responses begin, and at which they end, each with its length; when the requests were received by the cluster's and by the
-monotonic clock; and when the responses were complete. They are written in the same turn, so that no other time is kept."""
-
-
-class Flight:
-    """A request that is being served, or has been. Its response and the times are set as they become known.
-
-    `response` is the beginning of the response's frame with its length field, and `response_bytes` the size of all of it. Of a `token`,
-    a SASL token without a header, only the size is kept. `waits` are texts, and partitions for whose records it has waited; these become
-    text only when someone looks, because consumers wait for most of their requests.
-    """
-
-    # Defaults of the class, because most requests have few of these values and setting them takes time.
-    response: bytes | None = None
-    response_bytes = 0
-    answered: tuple[float, float] | None = None
-    written: tuple[float, float] | None = None
-    waits: tuple[Hashable, ...] = ()
-    faults: tuple[str, ...] = ()
-    ended = ""
-
-    def __init__(self, peer: Peer, received: tuple[float, float], head: bytes, size: int, is_token: bool) -> None:
-        self.peer = peer
-        self.received = received
-        self.head = head
-        self.size = size
-        self.is_token = is_token
-
-    def respond(self, parts: list[Buffer], size: int) -> int:
-        """Adds bytes to the response, and returns how many of them are kept.
-
-        The parts are not kept, because they may belong to large blocks of memory.
-        """
-        if self.response is None and size <= HEAD_BYTES and not self.is_token:
-            self.response, self.response_bytes = b"".join(parts), size
-            return size
-        known = self.response or b""
-        added = beginning(parts, (LENGTH.size if self.is_token else LENGTH.size + HEAD_BYTES) - len(known))
-        self.response = known + added
-        self.response_bytes += size
-        return len(added)
-
-    @property
-    def notes(self) -> list[str]:
-        """Comments on the request in a capture: what it has waited for, and the faults that hit it."""
-        return [*(f"{WAITED}{each}" for each in self.waits), *(f"{FAULT}{each}" for each in self.faults)]
-
-    @property
-    def is_over(self) -> bool:
-        """Whether nothing more will become known of it."""
-        return bool(self.ended) or (self.answered is not None and (self.response is None or self.written is not None))
-
-
-class TopicNames(Mapping[bytes, str]):
+class TopicIdNames(Mapping[bytes, str]):
     """The names of topic ids: those of the present cluster, and those of topics that were deleted."""
 
     def __init__(self) -> None:
@@ -129,20 +53,6 @@ class TopicNames(Mapping[bytes, str]):
             del self._former[next(iter(self._former))]
 
 
-class Told(NamedTuple):
-    """An event without its number."""
-
-    kind: str
-    at: tuple[float, float]
-    text: str
-    node: int | None
-    connection: int | None
-    fields: Mapping[str, str | int]
-
-
-Kept = Flight | Run | Told
-
-
 class Chunk(NamedTuple):
     """Entries in order. `first` is the number of the first one, `end` that after the last one."""
 
@@ -152,57 +62,19 @@ class Chunk(NamedTuple):
     kept: list[Kept]
 
 
-class Record:
-    """The entries. `wall_offset_ms` is the wall clock's time when the monotonic clock showed 0, in milliseconds.
-
-    `latest` are entries without numbers. `count` is how many numbers they take, and `size` their bytes; `seal` has to be called when these
-    are more than MAX_LATEST and `latest_bytes`.
-    """
+class Record(Latest):
+    """The entries. `wall_offset_ms` is the wall clock's time when the monotonic clock showed 0, in milliseconds."""
 
     def __init__(self, wall_offset_ms: float, max_exchanges: int, max_bytes: int) -> None:
+        super().__init__(min(LATEST_BYTES, max_bytes // 16))
         self._wall_offset_ms = wall_offset_ms
         self._max_exchanges, self._max_bytes = max_exchanges, max_bytes
-        self.latest_bytes = min(LATEST_BYTES, max_bytes // 16)
-        self.latest: list[Kept] = []
-        self.run_bytes = bytearray()
-        """The bytes of the latest runs, together, because appending to them takes less time than allocating some for each run."""
-        self.count = 0
-        self.size = 0
         self._chunks: deque[Chunk] = deque()
         self._end = 1
         self._bytes = 0
-        self.topic_names = TopicNames()
+        self.topic_names = TopicIdNames()
         self.on_drop: Callable[[Chunk], None] | None = None
         """A function that is called with entries that are dropped."""
-
-    # Writing down
-
-    def add(self, kept: Flight | Told, size: int) -> None:
-        """Adds an entry of `size` bytes."""
-        self.latest.append(kept)
-        self.count += 1
-        self.size += size
-        if self.count > MAX_LATEST or self.size > self.latest_bytes:
-            self.seal()
-
-    def tell(
-        self, kind: str, at: tuple[float, float], text: str, node: int | None, connection: int | None, fields: Mapping[str, str | int]
-    ) -> None:
-        """Adds an event."""
-        self.add(Told(kind, at, text, node, connection, fields), len(text))
-
-    def tell_leader(self, at: tuple[float, float], partition: Partition) -> None:
-        """Adds the event that a partition has another leader. Partitions that get the same leader at the same time are one event."""
-        last = self.latest[-1] if self.latest else None
-        if isinstance(last, Told) and last.kind == "leader" and (last.at[0], last.fields["leader"]) == (at[0], partition.leader):
-            fields = {"leader": partition.leader, "partitions": int(last.fields.get("partitions", 1)) + 1}
-            text = f"{last.text.partition(' and ')[0]} and {fields['partitions'] - 1} others"
-            self.latest[-1] = last._replace(text=text, fields=fields)
-            return
-        name, leader, epoch = repr(partition), partition.leader, partition.leader_epoch
-        led = f"node {leader} leads {name} from epoch {epoch}" if leader >= 0 else f"{name} has no leader from epoch {epoch}"
-        topic, index = partition.topic.name, partition.index
-        self.tell("leader", at, led, None, None, {"topic": topic, "partition": index, "leader": leader, "epoch": epoch})
 
     def seal(self) -> None:
         """Numbers the latest entries and drops the oldest ones beyond the limits."""
@@ -246,7 +118,7 @@ class Record:
         """Yields the entries with numbers from `since` on, in order."""
         since = max(since, self.first_sequence)
         for sequence, kept in self.kept_since(since):
-            yield from (entry for entry in self.resolved(sequence, kept) if entry.sequence >= since)
+            yield from (entry for entry in self.resolve(sequence, kept) if entry.sequence >= since)
 
     def kept_since(self, since: int, most: int | None = None) -> list[tuple[int, Kept]]:
         """Returns what is kept of the entries with numbers from `since` on, in order, each with its first number; at most the first `most`.
@@ -255,10 +127,10 @@ class Record:
         """
         self.seal()
         chunks = list(takewhile(lambda chunk: chunk.end > since, reversed(self._chunks)))
-        return list(islice(chain.from_iterable(_numbered(chunk, since) for chunk in reversed(chunks)), most))
+        return list(islice(chain.from_iterable(_number(chunk, since) for chunk in reversed(chunks)), most))
 
-    def resolved(self, sequence: int, kept: Kept) -> Iterator[Entry]:
-        """Yields the entries that something kept stands for, of which the first has the number `sequence`."""
+    def resolve(self, sequence: int, kept: Kept) -> Iterator[Entry]:
+        """Yields the entries of a flight, a run or an event, the first of which has the number `sequence`."""
         if isinstance(kept, Told):
             yield Event(
                 sequence=sequence,
@@ -331,24 +203,7 @@ class Record:
         )
 
 
-def beginning(parts: list[Buffer], most: int) -> bytes:
-    """Returns a copy of the first bytes of a response, at most `most`."""
-    taken: list[Buffer] = []
-    for part in parts:
-        if len(part) >= most:
-            taken.append(part[: max(most, 0)])
-            break
-        taken.append(part)
-        most -= len(part)
-    return b"".join(taken)
-
-
-def count_of(kept: Kept) -> int:
-    """Returns how many numbers something kept has."""
-    return 1 if isinstance(kept, Flight | Told) else kept[1]
-
-
-def _numbered(chunk: Chunk, since: int) -> Iterator[tuple[int, Kept]]:
+def _number(chunk: Chunk, since: int) -> Iterator[tuple[int, Kept]]:
     """Yields the entries of a chunk with their numbers, without those that end before `since`."""
     sequence = chunk.first
     for kept in chunk.kept:

@@ -14,6 +14,7 @@ import re
 from base64 import b64decode, b64encode, urlsafe_b64encode
 from binascii import Error as NotBase64
 from collections.abc import Callable
+from functools import partial
 from importlib import import_module
 from typing import Any, Protocol
 
@@ -124,7 +125,6 @@ class ScramClient:
         self._nonce = nonce
         name = user.replace("=", "=3D").replace(",", "=2C")
         self._bare = f"n={name},r={nonce}" + ",tokenauth=true" * by_token
-        self._signature: bytes | None = None
         self._step: Callable[[str], bytes | None] = self._first
         self.complete = False
 
@@ -132,7 +132,7 @@ class ScramClient:
         """Returns client-first, then client-final, then None. Raises LoginFailed."""
         return self._step(challenge.decode("utf-8", "replace"))
 
-    def _first(self, challenge: str) -> bytes:
+    def _first(self, _: str) -> bytes:
         self._step = self._final
         return f"n,,{self._bare}".encode()
 
@@ -153,13 +153,11 @@ class ScramClient:
         client_key = self._hmac(salted, b"Client Key")
         signature = self._hmac(hashlib.new(self._hash_name, client_key).digest(), signed)
         proof = bytes(one ^ other for one, other in zip(client_key, signature, strict=True))
-        self._signature = self._hmac(self._hmac(salted, b"Server Key"), signed)
-        self._step = self._verify
+        self._step = partial(self._verify, self._hmac(self._hmac(salted, b"Server Key"), signed))
         return f"{without_proof},p={b64encode(proof).decode()}".encode()
 
-    def _verify(self, challenge: str) -> None:
-        assert self._signature is not None
-        expected = "v=" + b64encode(self._signature).decode()
+    def _verify(self, signature: bytes, challenge: str) -> None:
+        expected = "v=" + b64encode(signature).decode()
         if not hmac.compare_digest(challenge.encode(), expected.encode()):
             raise LoginFailed("the server did not prove that it knows the password")
         self.complete = True

@@ -15,7 +15,7 @@ from dataclasses import replace
 from random import Random
 from typing import Any
 
-from odradek.broker.api.parked import Parked
+from odradek.broker.api.gate import Parked
 from odradek.broker.api.topic_descriptions import Description, TopicDescriber
 from odradek.broker.cluster.state import ClusterState
 from odradek.broker.connections.connection import Connection
@@ -34,6 +34,7 @@ from odradek.broker.topics.partition import Topic
 from odradek.protocol.batches.record_builder import build_batch
 from odradek.protocol.batches.records import Record
 from odradek.protocol.frame import decode_response, encode_request
+from odradek.protocol.messages.fetch import FetchPartition, FetchRequest, FetchTopic
 from odradek.protocol.messages.produce import PRODUCE, PartitionProduceData, ProduceRequest, TopicProduceData
 from odradek.protocol.schema import Api, Message
 
@@ -44,7 +45,7 @@ NO_SECURITY = Security()
 def checked(
     known: Callable[[TopicDescriber, Topic, int], Description | None],
 ) -> Callable[[TopicDescriber, Topic, int], Description | None]:
-    """Returns `TopicDescriber.known` with a comparison."""
+    """Returns `TopicDescriber.find` with a comparison."""
 
     def checked_known(describer: TopicDescriber, topic: Topic, operations: int) -> Description | None:
         description = known(describer, topic, operations)
@@ -62,7 +63,7 @@ def checked(
     return checked_known
 
 
-TopicDescriber.known = checked(TopicDescriber.known)  # type: ignore[assignment, method-assign]
+TopicDescriber.find = checked(TopicDescriber.find)  # type: ignore[assignment, method-assign]
 
 
 class World:
@@ -223,3 +224,8 @@ def produce(world: World, topic: str, *values: bytes, partition: int = 0, acks: 
     answer = response.responses[0].partition_responses[0]
     assert answer.error_code == 0, answer
     return int(answer.base_offset)
+
+
+def fetch_request(topic: str, offset: int = 0, *, max_wait_ms: int = 500, min_bytes: int = 1) -> FetchRequest:
+    wanted = FetchPartition(partition=0, fetch_offset=offset, partition_max_bytes=1 << 30)
+    return FetchRequest(max_wait_ms=max_wait_ms, min_bytes=min_bytes, topics=[FetchTopic(topic=topic, partitions=[wanted])])

@@ -18,11 +18,11 @@ from confluent_kafka.admin import AdminClient
 from kafka.net.sasl.oauth import AbstractTokenProvider
 
 from odradek.broker import Cluster
-from odradek.broker.embedding.client_config import CLIENTS, Access
+from odradek.broker.embedding.client_config import CLIENTS, ClientAccess
 from odradek.broker.security.oauthbearer import LOGIN_MODULE
 from odradek.broker.settings.cluster_config import cluster_of
 from odradek.broker.settings.listeners import SASL_PROTOCOLS, TLS_PROTOCOLS
-from odradek.broker.settings.rows import STANDARD_AUTHORIZER
+from odradek.broker.settings.types import STANDARD_AUTHORIZER
 from odradek.broker.tls.generated import STORE_PASSWORD, GeneratedTls
 from tests.apache_kafka import QUICK, ApacheKafka
 from tests.broker.security.tokens_for_tests import unsecured
@@ -52,7 +52,7 @@ class Secured(NamedTuple):
         protocol = LISTENERS[listener]
         tls = self.tls if protocol in TLS_PROTOCOLS else None
         by_password = mechanism if mechanism not in ("", OAUTHBEARER) else None
-        config = CLIENTS[client](Access(self.addresses[listener], protocol, tls, listener == "MTLS", by_password, USER, password))
+        config = CLIENTS[client](ClientAccess(self.addresses[listener], protocol, tls, listener == "MTLS", by_password, USER, password))
         return config | TOKENS[client](lifetime_s) if mechanism == OAUTHBEARER else config
 
 

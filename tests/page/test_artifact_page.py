@@ -8,13 +8,13 @@ from playwright.sync_api import Browser, expect
 
 from odradek.broker.wire.diagrams.formats import FORMATS
 from odradek.plugin.artifact_page import ClusterPart, page_of
-from odradek.plugin.failure_report import Report
+from odradek.plugin.failure_report import ClusterReport
 from tests.broker.wire.diagrams.scenes import HOSTILE, story
 from tests.page.conftest import SCREENSHOTS
 
 
 def test_diagram_of_a_failed_test_can_be_filtered(browser: Browser, tmp_path: Path) -> None:
-    report = Report("cluster: node 1 at 127.0.0.1:9092", {"Story": [HOSTILE], "Doctor": ["doctor: oversize batches"]})
+    report = ClusterReport("cluster: node 1 at 127.0.0.1:9092", {"Story": [HOSTILE], "Doctor": ["doctor: oversize batches"]})
     file = tmp_path / "test_orders.html"
     file.write_text(page_of(f"test_orders.py::{HOSTILE}", {"call": HOSTILE}, [ClusterPart(report, FORMATS["html"](story()))]))
     page = browser.new_page()

@@ -7,10 +7,10 @@ from html import unescape
 
 from odradek.broker.wire.diagrams.formats import FORMATS
 from odradek.plugin.artifact_page import ClusterPart, page_of
-from odradek.plugin.failure_report import Report
+from odradek.plugin.failure_report import ClusterReport
 from tests.broker.wire.diagrams.scenes import HOSTILE, hostile_story
 
-REPORT = Report("cluster: node 1", {"Story": ["what happened"], "Groups": [], "Doctor": ["doctor: a finding"]})
+REPORT = ClusterReport("cluster: node 1", {"Story": ["what happened"], "Groups": [], "Doctor": ["doctor: a finding"]})
 
 
 def test_page_has_name_failures_and_parts() -> None:
@@ -30,7 +30,7 @@ def test_diagram_is_a_document_in_a_frame_of_its_own() -> None:
 
 
 def test_hostile_texts_are_escaped_and_nothing_is_loaded() -> None:
-    report = Report(HOSTILE, {HOSTILE: [HOSTILE]})
+    report = ClusterReport(HOSTILE, {HOSTILE: [HOSTILE]})
     page = page_of(HOSTILE, {HOSTILE: HOSTILE}, [ClusterPart(report, "")])
     assert "<script" not in page
     assert not re.search(r"\b(?:src|href)=", page)

@@ -71,7 +71,7 @@ def diagram_of(entries: Iterable[Entry]) -> Diagram:
 
 
 def _without_repeated_ends(entries: Sequence[Entry]) -> Iterator[Entry]:
-    """Yields the entries without those ends of connections that an exchange contains."""
+    """Yields the entries except for the events of closed connections whose end is already part of an exchange."""
     ended = {(entry.connection, entry.ended) for entry in entries if isinstance(entry, Exchange)}
     for entry in entries:
         if not isinstance(entry, Event) or (entry.connection, entry.text) not in ended:
@@ -86,7 +86,8 @@ def _steps(entry: Entry, lifelines: Lifelines) -> list[DiagramStep]:
 
 def _exchange_steps(exchange: Exchange, lifelines: Lifelines) -> Iterator[DiagramStep]:
     client, node = lifelines.client(exchange.connection), lifelines.node(exchange)
-    assert client is not None and node is not None, "the lifelines are those of other entries"
+    if client is None or node is None:
+        raise ValueError("the lifelines are those of other entries")
 
     def note(at: Moment, text: str, tone: Tone, first: int = node) -> DiagramStep:
         return DiagramStep(at, exchange.sequence, (min(first, node), max(first, node)), shorten(text), tone, is_note=True)

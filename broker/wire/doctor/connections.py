@@ -144,9 +144,8 @@ def _unreachable(client: ClientHistory, asked: Sequence[Exchange]) -> Finding:
 
 
 def _addresses(exchange: Exchange) -> str:
-    response = exchange.partial_response
-    assert isinstance(response, MetadataResponse)
-    return ", ".join(f"node {broker.node_id} at {broker.host}:{broker.port}" for broker in response.brokers)
+    brokers = getattr(exchange.partial_response, "brokers", ())
+    return ", ".join(f"node {broker.node_id} at {broker.host}:{broker.port}" for broker in brokers)
 
 
 IDLE_SETTING = "connections.max.idle.ms"

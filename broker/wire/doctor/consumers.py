@@ -27,9 +27,7 @@ def tiny_fetches(history: History) -> Iterable[Finding]:
     """Finds consumers whose fetches return at most HEAD_BYTES, although the partition contains more."""
     for client in history.clients:
         tiny = densest([each for each in client.of("Fetch") if _is_cut_short(each)], received_ms, WITHIN_MS)
-        if len(tiny) >= MANY_TINY:
-            request = tiny[-1].request
-            assert isinstance(request, FetchRequest)
+        if len(tiny) >= MANY_TINY and isinstance(request := tiny[-1].request, FetchRequest):
             each_bytes = max((partition.partition_max_bytes for topic in request.topics for partition in topic.partitions), default=0)
             limits = f"max_bytes={request.max_bytes}" + (f", partition_max_bytes={each_bytes}" if each_bytes else "")
             problem = f"{_count(tiny)} asked for so little ({limits}) that records were left"
@@ -42,9 +40,7 @@ def hasty_fetches(history: History) -> Iterable[Finding]:
     """Finds consumers that fetch again and again without waiting for records."""
     for client in history.clients:
         empty = densest([each for each in client.of("Fetch") if _is_hasty(each)], received_ms, WITHIN_MS)
-        if len(empty) >= MANY_EMPTY:
-            request = empty[-1].request
-            assert isinstance(request, FetchRequest)
+        if len(empty) >= MANY_EMPTY and isinstance(request := empty[-1].request, FetchRequest):
             problem = f"{_count(empty)} returned no records, because they waited at most {request.max_wait_ms} ms"
             advice = "let the broker wait for records; with the default of 500 ms an idle consumer sends two requests per second"
             yield Finding("tiny fetches", str(client), problem, advice, ("fetch.wait.max.ms", "fetch.max.wait.ms"), evidence(empty))

@@ -134,10 +134,10 @@ def metadata_storms(history: History) -> Iterable[Finding]:
         if len(storm) >= MANY_PER_CONNECTION * len({exchange.connection for exchange in storm}):
             advice, settings = _advice(storm)
             problem = f"{len(storm)} Metadata requests within {span_s(received_ms(storm[0]), received_ms(storm[-1]))}"
-            yield Finding("metadata storm", str(client), problem + _errors(storm, client), advice, settings, evidence(storm))
+            yield Finding("metadata storm", str(client), problem + _errors(storm), advice, settings, evidence(storm))
 
 
-def _errors(storm: Sequence[Exchange], client: ClientHistory) -> str:
+def _errors(storm: Sequence[Exchange]) -> str:
     found = dict.fromkeys(error for exchange in storm for error in exchange.errors)
     topics = dict.fromkeys(topic for exchange in storm if exchange.errors for topic in exchange.topics)
     return f", answered with {', '.join(found)} for {', '.join(topics) or 'all topics'}" if found else ""

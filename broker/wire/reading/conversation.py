@@ -86,7 +86,7 @@ class Conversation:
         self._topic_names = topic_names
         self._pairing = Pairing[_Request]()
         self._requests = _Side(may_be_request)
-        self._responses = _Side(lambda head, size: self._pairing.expects(head))
+        self._responses = _Side(lambda head, _: self._pairing.expects(head))
         self._software = ""
         self._opened_ns: int | None = None
         self.is_kafka = self._node is not None or broker.port == KAFKA_PORT

@@ -166,7 +166,7 @@ class _Section:
         unit = 2**exponent if resolution and resolution[0] & 0x80 else 10**exponent
         self._interfaces.append(_Interface(link_type, options.get(INTERFACE_NAME, b"").decode(errors="replace"), unit))
 
-    def _packet(self, body: memoryview, number: int, high: int, low: int, size: int, whole: int, *, head: int) -> Packet:
+    def _packet(self, body: memoryview, number: int, high: int, low: int, size: int, _: int, *, head: int) -> Packet:
         interface = self._interface(number)
         if head + size > len(body):
             raise ValueError("the packet is larger than its block")

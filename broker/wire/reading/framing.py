@@ -45,11 +45,11 @@ class Framing:
         return len(self._data)
 
     def begin(self) -> None:
-        """The next byte is the first one of the connection."""
+        """Called if the next byte is the first one of the connection."""
         self._lost = False
 
     def lose(self) -> None:
-        """Bytes are missing: forgets the incomplete frame."""
+        """Forgets the incomplete frame, because bytes are missing."""
         self._data.clear()
         self._size, self._lost = None, True
 
@@ -70,7 +70,7 @@ class Framing:
                 self._began_ns = time_ns
             view = view[self._take(view) :]
             if self._size is not None and not self._left:
-                frames.append(self._complete(time_ns))
+                frames.append(self._complete(self._size, time_ns))
         if frames:
             frames[-1] = frames[-1]._replace(comments=self._comments)
             self._comments = ()
@@ -96,9 +96,8 @@ class Framing:
         self._left -= taken
         return taken
 
-    def _complete(self, time_ns: int) -> TimedFrame:
-        frame = self.incomplete
-        assert frame is not None
+    def _complete(self, size: int, time_ns: int) -> TimedFrame:
+        frame = Frame(bytes(self._data[LENGTH.size :]), size)
         self._data.clear()
         self._size = None
         return TimedFrame(frame, self._began_ns, time_ns, ())

@@ -66,8 +66,7 @@ class Direction:
 
     def _position_of(self, sequence: int) -> int:
         """Returns the position of a sequence number, which is within 2 GiB of the present one."""
-        assert self._first is not None
-        distance = (sequence - self._first - self._position) % _MODULUS
+        distance = (sequence - (self._first or 0) - self._position) % _MODULUS
         return self._position + distance - (_MODULUS if distance >= _HALF else 0)
 
     def _read_early(self, *, skips: bool = False) -> list[ReadBytes]:

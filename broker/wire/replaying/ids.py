@@ -125,5 +125,5 @@ def _key(spec: Spec, item: Any, translated: Translation) -> Hashable:
     return names or tuple((kind, translated(kind, getattr(item, each.name))) for each in fields if (kind := kind_of(each)) is not None)
 
 
-def _as_it_is(kind: str, value: Any) -> Any:
+def _as_it_is(_: str, value: Any) -> Any:
     return value

@@ -57,7 +57,7 @@ def steps_of(entries: Iterable[Entry]) -> list[StoryStep]:
 
 
 def _said_once(entries: Sequence[Entry]) -> Iterator[Entry]:
-    """Yields the entries without the controls of faults, because an event for the fault follows them."""
+    """Yields the entries except for controls that add or remove a fault, because an event for the fault follows each of them."""
     for entry, following in zip_longest(entries, entries[1:]):
         if not (isinstance(entry, Event) and isinstance(following, Event) and (entry.kind, following.kind) == ("control", "fault")):
             yield entry

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from odradek.broker.api.failure import failed, failure
+from odradek.broker.api.failure import failure, with_error
 from odradek.protocol.errors import ErrorCode
 from odradek.protocol.messages import APIS
 from odradek.protocol.messages.consumer_group_describe import CONSUMER_GROUP_DESCRIBE
@@ -16,34 +16,8 @@ from odradek.protocol.messages.describe_groups import DESCRIBE_GROUPS
 from odradek.protocol.messages.describe_transactions import DESCRIBE_TRANSACTIONS
 from odradek.protocol.messages.offset_fetch import OFFSET_FETCH
 from odradek.protocol.messages.produce import PRODUCE, PartitionProduceResponse, TopicProduceResponse
-from odradek.protocol.schema import Api, Message, specs
-
-
-def error_codes(message: Message) -> list[int]:
-    """Returns all error codes in a response, including those of nested items."""
-    found = []
-    for spec in specs(type(message)):
-        value = getattr(message, spec.name)
-        if spec.name.endswith("error_code"):
-            found.append(value)
-        elif spec.array and isinstance(spec.kind, type):
-            found += [code for item in value or [] for code in error_codes(item)]
-    return found
-
-
-def example(cls: type[Message], version: int) -> Message:
-    """Returns a request with one item in every list."""
-    values: dict[str, Any] = {}
-    for spec in specs(cls):
-        if isinstance(spec.kind, type):
-            item: Any = example(spec.kind, version)
-        else:
-            item = {"str": "x", "bytes": b"x", "records": b"x", "16s": b"x" * 16, "?": True}.get(spec.kind, 7)
-        present = spec.present(version)
-        values[spec.name] = ([item] if present else []) if spec.array else item if present and not isinstance(spec.kind, type) else None
-        if values[spec.name] is None:
-            del values[spec.name]
-    return cls(**values)
+from odradek.protocol.schema import Api, specs
+from tests.broker.api.examples import error_codes, example
 
 
 @pytest.mark.parametrize(("api", "version"), [(api, v) for api in APIS.values() for v in range(api.versions.first, api.versions.last + 1)])
@@ -90,8 +64,8 @@ def test_failure_says_nothing_about_the_configs_of_new_topics() -> None:
 
 def test_failed_item_keeps_only_its_identity() -> None:
     partition = PartitionProduceResponse(index=3, base_offset=8)
-    item = failed(TopicProduceResponse(name="t", partition_responses=[partition]), ErrorCode.INVALID_RECORD, "bad")
+    item = with_error(TopicProduceResponse(name="t", partition_responses=[partition]), ErrorCode.INVALID_RECORD, "bad")
     assert item == TopicProduceResponse(name="t", partition_responses=[])
-    assert failed(partition, ErrorCode.INVALID_RECORD, "bad") == PartitionProduceResponse(
+    assert with_error(partition, ErrorCode.INVALID_RECORD, "bad") == PartitionProduceResponse(
         index=3, error_code=ErrorCode.INVALID_RECORD, error_message="bad", base_offset=-1
     )

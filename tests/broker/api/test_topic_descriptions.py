@@ -169,7 +169,7 @@ def test_description_overtaken_by_a_change_is_not_kept() -> None:
     next(slices)
     topic.partitions[0].elect(2)
     assert len(list(slices)) == 1
-    assert describer.known(topic, OPERATIONS_NOT_REQUESTED) is None
+    assert describer.find(topic, OPERATIONS_NOT_REQUESTED) is None
 
 
 def test_kept_description_is_shared_by_responses() -> None:
@@ -204,7 +204,9 @@ def test_topic_is_described_only_to_clients_with_permission(monkeypatch: pytest.
         return host == "127.0.0.1" or (host == "127.0.0.2" and operation is Operation.DESCRIBE)
 
     monkeypatch.setattr(authorizer, "allows", allows)
-    monkeypatch.setattr(authorizer, "allowed", lambda principal, host, kind, name: [Operation.DESCRIBE] if host == "127.0.0.2" else [])
+    monkeypatch.setattr(
+        authorizer, "allowed_operations", lambda principal, host, kind, name: [Operation.DESCRIBE] if host == "127.0.0.2" else []
+    )
     for _ in range(2):
         for options in ({}, {"include_topic_authorized_operations": True}):
             (full,) = topics_of(world, "127.0.0.1", "t", **options)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from odradek.broker.appending.produce_shortcut import MAX_RECORDS, NUMBERS, Shape, may_have_shape, shape_of, value_fits
+from odradek.broker.appending.produce_shortcut import MAX_RECORDS, NUMBERS, ProduceShape, may_have_shape, shape_of, value_fits
 from odradek.protocol.batches.compression import Compression
 from odradek.protocol.batches.record_builder import build_batch
 from odradek.protocol.batches.records import Record, read_header
@@ -24,12 +24,12 @@ def several(*values: bytes, deltas: tuple[int, ...] = (0, 1, 2), key: bytes | No
     return bytes(build_batch([Record(n, START_MS + deltas[n], key, value, []) for n, value in enumerate(values)]))
 
 
-def shape(batch: bytes) -> Shape | None:
+def shape(batch: bytes) -> ProduceShape | None:
     request = memoryview(BEFORE + batch + AFTER)
     return shape_of(request, len(BEFORE), memoryview(batch), ANYTHING, ANYTHING)
 
 
-def fields(known: Shape, batch: bytes) -> tuple[Any, ...]:
+def fields(known: ProduceShape, batch: bytes) -> tuple[Any, ...]:
     return known.unpack(memoryview(BEFORE + batch + AFTER), 0)
 
 
@@ -126,14 +126,14 @@ def test_merged_keeps_both_requests() -> None:
     assert first
     assert second
     assert other
-    both = second.merged(first)
-    assert both.known(first.common) == both.known(second.common) == (ANYTHING, ANYTHING)
-    assert both.known(other.common) is None
-    assert first.merged(both).known(second.common) == (ANYTHING, ANYTHING)
-    assert other.merged(both) is other
+    both = second.merge(first)
+    assert both.find(first.common) == both.find(second.common) == (ANYTHING, ANYTHING)
+    assert both.find(other.common) is None
+    assert first.merge(both).find(second.common) == (ANYTHING, ANYTHING)
+    assert other.merge(both) is other
 
 
-def shape_of_partition(name: bytes, value: bytes) -> Shape | None:
+def shape_of_partition(name: bytes, value: bytes) -> ProduceShape | None:
     batch = one(None, value)
     before = name.ljust(len(BEFORE), b".")
     return shape_of(memoryview(before + batch + AFTER), len(BEFORE), memoryview(batch), ANYTHING, ANYTHING)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from odradek.broker.appending import produce_shortcut
 from odradek.broker.appending.append import append_unpacked
-from odradek.broker.appending.produce_shortcut import ProduceShortcut, Target
+from odradek.broker.appending.produce_shortcut import ProduceShortcut, ProduceTarget
 from odradek.protocol.batches.compression import Compression
 from odradek.protocol.batches.record_builder import build_batch
 from odradek.protocol.batches.records import Record, write_crc
@@ -45,7 +45,7 @@ def world() -> World:
 def served(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Returns a list that says for each request which was not decoded whether it was served by its shape or by its target."""
     ways: list[str] = []
-    append_to_target = Target.append
+    append_to_target = ProduceTarget.append
 
     def watched_append(*arguments: Any) -> int:
         base_offset = append_unpacked(*arguments)
@@ -57,7 +57,7 @@ def served(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         return append_to_target(*arguments)
 
     monkeypatch.setattr(produce_shortcut, "append_unpacked", watched_append)
-    monkeypatch.setattr(Target, "append", watched_target)
+    monkeypatch.setattr(ProduceTarget, "append", watched_target)
     return ways
 
 

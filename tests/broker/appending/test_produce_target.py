@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from odradek.broker.appending.produce_shortcut import ProduceShortcut, Target
+from odradek.broker.appending.produce_shortcut import ProduceShortcut, ProduceTarget
 from odradek.storage.producers import Appended
 from tests.broker.appending.frames import frame
 from tests.broker.harness import Client, World, a_batch
@@ -17,7 +17,7 @@ def world() -> World:
     return world
 
 
-def target_of(client: Client) -> Target:
+def target_of(client: Client) -> ProduceTarget:
     shapes = client.connection._shortcut
     assert isinstance(shapes, ProduceShortcut)
     ((target,),) = (known.values() for known in shapes._targets.values())

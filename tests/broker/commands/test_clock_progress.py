@@ -13,7 +13,7 @@ from odradek.broker.commands.clock_progress import progress_of
 from odradek.broker.commands.ctl_client import Answer
 from odradek.broker.controls import clock  # noqa: F401  (declares the controls)
 from odradek.broker.controls.declaration import CONTROLS, Control
-from odradek.broker.process.terminal import Progress
+from odradek.broker.process.terminal import ProgressBar
 
 
 class Terminal(io.StringIO):
@@ -30,9 +30,9 @@ def use_terminal(monkeypatch: pytest.MonkeyPatch) -> Terminal:
     return terminal
 
 
-def bar(unit: str, total: int) -> Progress:
+def bar(unit: str, total: int) -> ProgressBar:
     seconds = iter(range(100))
-    return Progress(unit, total, clock=lambda: next(seconds))
+    return ProgressBar(unit, total, clock=lambda: next(seconds))
 
 
 def test_bar_shows_how_far_the_time_has_moved(monkeypatch: pytest.MonkeyPatch) -> None:

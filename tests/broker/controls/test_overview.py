@@ -11,7 +11,7 @@ from confluent_kafka.admin import AdminClient
 import odradek
 from odradek import Cluster
 from odradek.broker.cluster.startup_topics import TopicOptions
-from odradek.broker.controls import waiting
+from odradek.broker.scheduling import turns
 
 pytestmark = pytest.mark.sockets
 
@@ -102,7 +102,7 @@ def test_nodes_show_that_a_failure_is_noticed_late(cluster: Cluster) -> None:
 
 
 def test_many_partitions_are_counted_in_slices(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(waiting, "TURN_S", 0)
+    monkeypatch.setattr(turns, "TURN_S", 0)
     cluster.create_topic("large", 500)
     assert cluster.status().partitions == 505
     assert sum(each.leaders for each in cluster.nodes()) == 505

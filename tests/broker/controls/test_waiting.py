@@ -10,8 +10,8 @@ import pytest
 
 from odradek import AsyncCluster, Cluster
 from odradek.broker.control_errors import ControlTimeout, InvalidControl
-from odradek.broker.controls import waiting
 from odradek.broker.controls.waiting import in_turns
+from odradek.broker.scheduling import turns
 
 pytestmark = pytest.mark.sockets
 
@@ -64,7 +64,7 @@ def test_wait_in_a_stopped_cluster_ends() -> None:
 
 
 def test_other_work_gets_a_turn_between_slices(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(waiting, "TURN_S", -1.0)
+    monkeypatch.setattr(turns, "TURN_S", -1.0)
     happened: list[str] = []
 
     async def scenario() -> list[int]:

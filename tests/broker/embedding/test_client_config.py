@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from odradek.broker import Cluster
-from odradek.broker.embedding.client_config import CLIENTS, Access
+from odradek.broker.embedding.client_config import CLIENTS, ClientAccess
 
 USERS = {"alice": 'se"cret', "bob": "hunter2"}
 
@@ -103,4 +103,4 @@ def test_client_config_needs_a_running_cluster() -> None:
 
 
 def test_access_repr_contains_no_password() -> None:
-    assert "hunter2" not in repr(Access("h:1", "SASL_SSL", None, False, "PLAIN", "bob", "hunter2"))
+    assert "hunter2" not in repr(ClientAccess("h:1", "SASL_SSL", None, False, "PLAIN", "bob", "hunter2"))

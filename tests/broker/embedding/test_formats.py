@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from odradek import Format, formats
-from odradek.broker.embedding.formats import deserialized, serialized
+from odradek.broker.embedding.formats import deserialize, serialize
 
 
 @pytest.mark.parametrize(
@@ -20,11 +20,11 @@ from odradek.broker.embedding.formats import deserialized, serialized
     ],
 )
 def test_value_survives_its_format(format_: Format, value: Any, data: bytes) -> None:
-    assert serialized(format_, value) == data
-    assert deserialized(format_, data) == value
+    assert serialize(format_, value) == data
+    assert deserialize(format_, data) == value
 
 
 @pytest.mark.parametrize("format_", [formats.raw, formats.text, formats.json])
 def test_null_is_no_value_of_a_format(format_: Format) -> None:
-    assert serialized(format_, None) is None
-    assert deserialized(format_, None) is None
+    assert serialize(format_, None) is None
+    assert deserialize(format_, None) is None

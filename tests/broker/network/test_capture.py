@@ -20,7 +20,7 @@ import pytest
 from odradek import Cluster
 from odradek.broker.control_errors import InvalidControl
 from odradek.broker.network import capture as capture_module
-from odradek.broker.network.capture import Capture
+from odradek.broker.network.capture import CaptureWriter
 from odradek.broker.network.tap import _how_broker_ends
 from odradek.broker.settings.properties import InvalidConfig
 from odradek.broker.wire.capture_options import MIN_FILE_BYTES, CaptureOptions
@@ -200,7 +200,7 @@ def test_capture_that_starts_within_a_frame_is_aligned(tmp_path: Path) -> None:
 # Files and pipes
 
 
-def actions(capture: Capture) -> Iterator[partial[None]]:
+def actions(capture: CaptureWriter) -> Iterator[partial[None]]:
     """Yields what a connection does, endlessly."""
     connection = CapturedConnection(capture.section, 1, Address(b"\x7f\0\0\1", 40_000), canonical(1))
     yield partial(connection.opened, 1)
@@ -211,7 +211,7 @@ def actions(capture: Capture) -> Iterator[partial[None]]:
 
 def test_capture_is_rotated_and_each_file_readable(tmp_path: Path) -> None:
     path = tmp_path / "orders.pcapng"
-    capture = Capture(CaptureOptions.of(path, max_bytes=MIN_FILE_BYTES))
+    capture = CaptureWriter(CaptureOptions.of(path, max_bytes=MIN_FILE_BYTES))
     for action, _ in zip(actions(capture), range(2000), strict=False):
         capture.put(capture_module.BATCH_BYTES // 100, action)
     capture.close()
@@ -225,7 +225,7 @@ def test_capture_is_rotated_and_each_file_readable(tmp_path: Path) -> None:
 
 def test_rotation_does_not_replace_a_device(tmp_path: Path) -> None:
     before = device(tmp_path / "orders.1.pcapng")
-    capture = Capture(CaptureOptions.of(tmp_path / "orders.pcapng", max_bytes=MIN_FILE_BYTES))
+    capture = CaptureWriter(CaptureOptions.of(tmp_path / "orders.pcapng", max_bytes=MIN_FILE_BYTES))
     for action, _ in zip(actions(capture), range(2000), strict=False):
         capture.put(capture_module.BATCH_BYTES // 100, action)
     capture.close()
@@ -262,7 +262,7 @@ def test_full_disk_ends_the_capture_but_not_the_brokers(caplog: pytest.LogCaptur
 
 
 def test_internal_error_ends_the_capture(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    capture = Capture(CaptureOptions.of(tmp_path / "a.pcapng"))
+    capture = CaptureWriter(CaptureOptions.of(tmp_path / "a.pcapng"))
 
     def fail() -> None:
         raise ArithmeticError("a bug")
@@ -314,7 +314,7 @@ def test_reader_of_a_pipe_that_ends_is_one_log_entry(
     written_to(monkeypatch, pipe)
     reader = threading.Thread(target=lambda: pipe.open("rb").close())
     reader.start()
-    capture = Capture(CaptureOptions.of(pipe))
+    capture = CaptureWriter(CaptureOptions.of(pipe))
     reader.join()
     for action, _ in zip(actions(capture), range(100), strict=False):
         capture.put(0, action)

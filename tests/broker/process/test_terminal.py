@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from odradek.broker.process.terminal import CLEAR_LINE, MEGABYTES, Progress
+from odradek.broker.process.terminal import CLEAR_LINE, MEGABYTES, ProgressBar
 from tests.broker.process.serve_process import running
 
 
@@ -83,7 +83,7 @@ def clock() -> Clock:
     return Clock()
 
 
-def shown(progress: Progress, clock: Clock, *steps: tuple[float, int]) -> None:
+def shown(progress: ProgressBar, clock: Clock, *steps: tuple[float, int]) -> None:
     for seconds, amount in steps:
         clock.now_s += seconds
         progress.advance(amount)
@@ -91,14 +91,14 @@ def shown(progress: Progress, clock: Clock, *steps: tuple[float, int]) -> None:
 
 def test_short_work_shows_nothing(clock: Clock) -> None:
     terminal = Terminal()
-    with Progress("records", 10, stream=terminal, clock=clock) as progress:
+    with ProgressBar("records", 10, stream=terminal, clock=clock) as progress:
         shown(progress, clock, (0.5, 5), (0.4, 5))
     assert terminal.getvalue() == ""
 
 
 def test_long_work_shows_part_rate_and_time_left(clock: Clock) -> None:
     terminal = Terminal()
-    with Progress("records", 10_000, stream=terminal, clock=clock) as progress:
+    with ProgressBar("records", 10_000, stream=terminal, clock=clock) as progress:
         shown(progress, clock, (0.5, 1_000), (1.5, 1_500))
         assert terminal.getvalue() == f"{CLEAR_LINE} 25% [#####---------------] 2,500 of 10,000 records  1,250 records/s  0:06 left"
     assert terminal.getvalue().endswith(f"left{CLEAR_LINE}")
@@ -106,14 +106,14 @@ def test_long_work_shows_part_rate_and_time_left(clock: Clock) -> None:
 
 def test_bar_is_written_a_few_times_per_second(clock: Clock) -> None:
     terminal = Terminal()
-    with Progress(MEGABYTES, stream=terminal, clock=clock) as progress:
+    with ProgressBar(MEGABYTES, stream=terminal, clock=clock) as progress:
         shown(progress, clock, (1.0, 1), *[(0.0625, 1)] * 8)
         assert terminal.getvalue().count(CLEAR_LINE) == 3
 
 
 def test_work_without_a_total_shows_amount_and_rate(clock: Clock) -> None:
     terminal = Terminal()
-    with Progress(MEGABYTES, stream=terminal, clock=clock) as progress:
+    with ProgressBar(MEGABYTES, stream=terminal, clock=clock) as progress:
         shown(progress, clock, (2.0, 3_000_000))
         assert terminal.getvalue() == f"{CLEAR_LINE}3.0 MB  1.5 MB/s"
 
@@ -121,20 +121,20 @@ def test_work_without_a_total_shows_amount_and_rate(clock: Clock) -> None:
 @pytest.mark.parametrize(("total", "left"), [(7_300, "2:01:20 left"), (20, "0:00 left"), (700, "11:20 left")])
 def test_time_left_has_minutes_and_hours(clock: Clock, total: int, left: str) -> None:
     terminal = Terminal()
-    progress = Progress("records", total, stream=terminal, clock=clock)
+    progress = ProgressBar("records", total, stream=terminal, clock=clock)
     shown(progress, clock, (20.0, 20))
     assert terminal.getvalue().endswith(left)
 
 
 def test_work_that_stands_has_no_time_left(clock: Clock) -> None:
     terminal = Terminal()
-    shown(Progress("records", 10, stream=terminal, clock=clock), clock, (2.0, 0))
+    shown(ProgressBar("records", 10, stream=terminal, clock=clock), clock, (2.0, 0))
     assert terminal.getvalue() == f"{CLEAR_LINE}  0% [--------------------] 0 of 10 records  0 records/s"
 
 
 def test_output_that_is_no_terminal_shows_nothing(clock: Clock) -> None:
     stream, terminal = io.StringIO(), Terminal()
-    for progress in (Progress("records", stream=stream, clock=clock), Progress("records", shown=False, stream=terminal, clock=clock)):
+    for progress in (ProgressBar("records", stream=stream, clock=clock), ProgressBar("records", shown=False, stream=terminal, clock=clock)):
         with progress:
             shown(progress, clock, (5.0, 1))
     assert stream.getvalue() == terminal.getvalue() == ""

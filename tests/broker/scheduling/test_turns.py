@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from odradek.broker.api.context import Context
 from odradek.broker.connections.connection import TURN_REQUESTS
-from odradek.broker.scheduling.turns import TURN_S
+from odradek.broker.scheduling.turns import TURN_S, TurnTime
 from odradek.broker.scheduling.waiting import NEXT_TURN, Background, Wait
 from odradek.protocol.errors import ErrorCode, KafkaError
 from odradek.protocol.frame import encode_request, encode_response
@@ -26,8 +26,8 @@ from odradek.protocol.messages.metadata import (
     MetadataResponsePartition,
     MetadataResponseTopic,
 )
-from tests.broker.connections.test_core import replaced
 from tests.broker.harness import Client, World
+from tests.broker.replaced_handlers import replaced
 
 ASK = ApiVersionsRequest(client_software_name="test", client_software_version="1")
 BEAT = HeartbeatRequest(group_id="g", generation_id=1, member_id="m")
@@ -355,3 +355,18 @@ def test_responses_are_complete_and_in_order(steps: list[Any], cut: int) -> None
     assert answers(client) == list(range(count))
     assert client.connection.wants_data
     assert not client.connection.busy
+
+
+def test_time_of_a_turn_begins_anew_in_the_next_one() -> None:
+    now_s = 0.0
+    turn = TurnTime(lambda: now_s)
+    now_s = TURN_S
+    assert not turn.is_over
+    now_s = 2 * TURN_S
+    assert turn.is_over
+    other_work = turn.begin_next()
+    other_work.send(None)
+    assert turn.is_over
+    with pytest.raises(StopIteration):
+        other_work.send(None)
+    assert not turn.is_over

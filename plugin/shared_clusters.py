@@ -1,7 +1,11 @@
-"""`kafka_clusters`: further clusters of a test, which the mark declares by name: `@pytest.mark.kafka(name="mirror", nodes=1)`.
+"""Clusters that tests share: those of `kafka_clusters`, and what happens to a shared cluster that a test stops.
 
-A cluster is started when a test asks for it, and tests that declare a name with the same options share the cluster. If the next test
-declares other options, or if a test has stopped the cluster, a new one takes its place.
+The mark declares further clusters of a test by name: `@pytest.mark.kafka(name="mirror", nodes=1)`. A cluster is started when a test asks
+for it, and tests that declare a name with the same options share the cluster. If the next test declares other options, a new one takes its
+place.
+
+A test that stops a shared cluster gets a warning, and a new cluster is started before the next test that uses it. The fixtures that depend
+on the cluster are set up again too, because they may hold its addresses or clients.
 """
 
 from __future__ import annotations
@@ -13,11 +17,30 @@ from typing import TYPE_CHECKING
 import pytest
 
 from .options import ClusterOptions
-from .stopped import warn_if_stopped
 from .watching import watch
 
 if TYPE_CHECKING:
     from .. import AsyncCluster, Cluster
+
+
+class KafkaClusterStoppedWarning(pytest.PytestWarning):
+    """A test has stopped a cluster that it shares with other tests."""
+
+
+def warn_if_stopped(cluster: Cluster, item: pytest.Item, what: str) -> None:
+    """Warns if a test has stopped a cluster that other tests use too. `what` names the cluster."""
+    if not cluster.is_running:
+        advice = "the next test that uses it gets a new one; to stop a cluster, take one from make_kafka_cluster"
+        item.warn(KafkaClusterStoppedWarning(f"{item.nodeid} has stopped {what}, which tests share; {advice}"))
+
+
+def renew(item: pytest.Item, fixture: str) -> None:
+    """Tears a fixture down if its cluster was stopped, with the fixtures that use it, so that the setup of the test makes new ones."""
+    request = getattr(item, "_request", None)
+    definitions = item._fixtureinfo.name2fixturedefs.get(fixture, ()) if request is not None else ()  # type: ignore[attr-defined]
+    for definition in definitions:
+        if definition.cached_result is not None and (cluster := definition.cached_result[0]) is not None and not cluster.is_running:
+            definition.finish(request)
 
 
 class StartedClusters:
@@ -44,7 +67,7 @@ class StartedClusters:
     def _stop(self, name: str) -> None:
         if name in self._started:
             _, cluster = self._started.pop(name)
-            watch().stopping(cluster)
+            watch().announce_stop(cluster)
             cluster.stop()
 
 
@@ -76,7 +99,7 @@ class KafkaClusters(Mapping[str, "Cluster"]):
         cluster = self._started.get(name, options)
         watch().add(cluster)
         self._end.callback(warn_if_stopped, cluster, self._item, f"the cluster {name!r}")
-        self._end.callback(watch().ending, cluster)
+        self._end.callback(watch().announce_end, cluster)
         if self._resets:
             cluster.reset()
         if options.freeze:

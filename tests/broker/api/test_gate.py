@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from odradek.broker.api.parked import Parked, Undecoded
+from odradek.broker.api.gate import Parked, Undecoded
 from odradek.protocol.messages.fetch import FETCH
-from tests.broker.fetching.test_waiting_fetch_shortcut import Pair
+from tests.broker.fetching.pairs import Pair
 from tests.broker.harness import produce
 
 
@@ -62,7 +62,7 @@ def test_fault_for_later_requests_spares_an_undecoded_one(pair: Pair) -> None:
 
 def test_spared_request_is_kept_undecoded(pair: Pair) -> None:
     """A fault that concerns another API spares all fetches, so that only the first one after its addition is decoded."""
-    fault = pair.world.fault(api=["Produce"], error="UNKNOWN_SERVER_ERROR", count=1)
+    fault = pair.world.fault(api=["Produce"], error="UNKNOWN_SERVER_ERROR", times=1)
     pair.world.advance(500)
     pair.received()
     pair.send(1)

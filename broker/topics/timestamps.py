@@ -1,4 +1,4 @@
-"""Finding the first record of a log from a time on."""
+"""Finds the first record of a log from a time on."""
 
 from __future__ import annotations
 
