@@ -71,7 +71,7 @@ CONSUMER_MEMBER = Record(
 
 _TOUCHED = Form(
     lambda touched: [[kind.value, name] for kind, name in touched],
-    lambda plain, shift_ms: {(RecordType(kind), name): None for kind, name in plain},
+    lambda plain, _: {(RecordType(kind), name): None for kind, name in plain},
 )
 JOURNAL = Record(Journal, {"_touched": _TOUCHED})
 
@@ -84,7 +84,7 @@ def _find_resolutions(subscriptions: Subscriptions) -> None:
 
 _SUBSCRIPTION = Form(
     lambda subscription: [sorted(subscription[0]), subscription[1]],
-    lambda plain, shift_ms: (frozenset(plain[0]), plain[1]),
+    lambda plain, _: (frozenset(plain[0]), plain[1]),
 )
 
 SUBSCRIPTIONS = Record(
