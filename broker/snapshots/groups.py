@@ -124,7 +124,7 @@ CONSUMER_GROUP = Record(
 )
 
 # Classes without state of their own. A resolution that is not complete begins again.
-MEMBER_TIMERS = Record(MemberTimers, {}, apart=("_timers", "_group_id", "_expire"))
+MEMBER_TIMERS = Record(MemberTimers, {}, apart=("_timers", "_group_id", "_action"))
 RESOLUTIONS = Record(Resolutions, {}, apart=("_topics", "_background", "_known"))
 RESOLUTION = Record(Resolution, {}, apart=("_regex", "_matches", "_work"))
 
