@@ -10,32 +10,11 @@ from hypothesis import strategies as st
 
 from odradek.protocol.batches.compression import Compression, compress
 from odradek.protocol.otlp import DataPoint, InvalidMetrics, Metric, read_metrics, read_pushed
-
-
-def varint(value: int) -> bytes:
-    value &= (1 << 64) - 1
-    out = bytearray()
-    while value > 0x7F:
-        out.append(value & 0x7F | 0x80)
-        value >>= 7
-    return bytes([*out, value])
-
-
-def field(number: int, value: bytes | str | int) -> bytes:
-    """Returns a field: a varint for a number, and otherwise bytes with their length."""
-    if isinstance(value, int):
-        return varint(number << 3) + varint(value)
-    data = value.encode() if isinstance(value, str) else value
-    return varint(number << 3 | 2) + varint(len(data)) + data
+from tests.protocol.otlp_fields import field, message, varint
 
 
 def fixed(number: int, data: bytes) -> bytes:
     return varint(number << 3 | (1 if len(data) == 8 else 5)) + data
-
-
-def message(*metrics: bytes) -> bytes:
-    scope = field(1, field(1, "scope")) + b"".join(field(2, metric) for metric in metrics)
-    return field(1, field(1, b"") + field(2, scope) + field(3, "schema"))
 
 
 def attribute(key: str, value: bytes) -> bytes:

@@ -1,30 +1,11 @@
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from odradek.broker.control_errors import InvalidControl
-from odradek.broker.wire.exchange import Event, Exchange, Moment
+from odradek.broker.wire.exchange import Moment
 from odradek.broker.wire.filters import MAX_CHARACTERS, parse_filter
-from odradek.protocol.messages.heartbeat import HEARTBEAT, HeartbeatRequest, HeartbeatResponse
-from odradek.protocol.messages.produce import PRODUCE, PartitionProduceResponse, ProduceResponse, TopicProduceResponse
-from tests.broker.harness import a_batch, produce_request
-from tests.broker.wire.test_exchange import exchange
-
-
-def a_produce(code: int = 0, **values: Any) -> Exchange:
-    partitions = [PartitionProduceResponse(index=0, error_code=code, base_offset=0)]
-    response = ProduceResponse(responses=[TopicProduceResponse(name="orders", partition_responses=partitions)])
-    return exchange(PRODUCE, 9, produce_request("orders", a_batch(b"x")), response, **values)
-
-
-def a_heartbeat(**values: Any) -> Exchange:
-    request = HeartbeatRequest(group_id="billing", generation_id=3, member_id="m")
-    return exchange(HEARTBEAT, 4, request, HeartbeatResponse(throttle_time_ms=0, error_code=0), **values)
-
-
-AN_EVENT = Event(sequence=5, at=Moment(1.0, 2.0), kind="leader", node=2, text="node 2 leads orders-0", fields={"topic": "orders"})
+from tests.broker.wire.exchanges import AN_EVENT, a_heartbeat, a_produce
 
 
 @pytest.mark.parametrize(

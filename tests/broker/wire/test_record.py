@@ -4,17 +4,11 @@ from typing import Any
 
 from odradek.broker.settings.cluster_config import RecordLimits
 from odradek.broker.wire.exchange import Event, Exchange
-from odradek.broker.wire.record import Record
-from odradek.protocol.frame import encode_request
 from odradek.protocol.messages.fetch import FETCH, FetchPartition, FetchRequest, FetchTopic
 from odradek.protocol.messages.metadata import METADATA, MetadataRequest
 from odradek.protocol.messages.produce import PRODUCE
-from tests.broker.harness import START_MS, Client, World, a_batch, produce, produce_request
-
-
-def record_of(world: World) -> Record:
-    assert world.core.record is not None
-    return world.core.record
+from tests.broker.harness import START_MS, World, a_batch, produce, produce_request
+from tests.broker.wire.worlds import a_world, pipelined, record_of
 
 
 def exchanges(world: World) -> list[Exchange]:
@@ -27,18 +21,6 @@ def events(world: World, kind: str) -> list[Event]:
 
 def sequences(entries: list[Any]) -> list[int]:
     return [entry.sequence for entry in entries]
-
-
-def a_world(**options: Any) -> World:
-    world = World(nodes=1, **options)
-    world.cluster.topics.create("orders", 1, 1)
-    return world
-
-
-def pipelined(client: Client, count: int, *, acks: int = -1, size: int = 1) -> None:
-    """Sends Produce requests as one piece of bytes, with the correlation ids from 100 on."""
-    frames = [encode_request(PRODUCE, 9, 100 + n, "test", produce_request("orders", a_batch(bytes(size)), acks=acks)) for n in range(count)]
-    client.feed(b"".join(b"".join(frame) for frame in frames))
 
 
 def test_produce_is_recorded_with_times_and_sizes() -> None:
