@@ -30,7 +30,7 @@ FAMILIES = {
     "Transactions": "transactions transaction_admin",
     "Settings, quotas and features": "configs alter_configs client_quotas features",
     "Security": "sasl acls scram_credentials delegation_tokens",
-    "Administration of nodes and replicas": "log_dirs elections reassignments quorum raft_voters registrations",
+    "Administration of nodes and replicas": "log_dirs elections reassignments quorum",
     "Client metrics": "telemetry",
 }
 """The titles of the pages, with the modules of their handlers."""

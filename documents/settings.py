@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from odradek.broker.settings.rows import BROKER_SETTINGS, CLIENT_METRICS_SETTINGS, GROUP_SETTINGS, INT_MAX, LONG_MAX, TOPIC_SETTINGS
-from odradek.broker.settings.types import ConfigResourceType, Setting, Value
+from odradek.broker.settings.rows import BROKER_SETTINGS, CLIENT_METRICS_SETTINGS, GROUP_SETTINGS, TOPIC_SETTINGS
+from odradek.broker.settings.types import INT_MAX, LONG_MAX, ConfigResourceType, Setting, Value
 
 INTRODUCTION = (
     "# Configuration",

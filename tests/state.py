@@ -13,17 +13,17 @@ from random import Random
 from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any, NamedTuple
 
+from odradek.broker.cluster.client_metrics import MetricSubscriptions
 from odradek.broker.cluster.controller import Brokers
 from odradek.broker.cluster.log_dirs import LogDirs
 from odradek.broker.cluster.log_levels import LogLevels
-from odradek.broker.cluster.metric_subscriptions import MetricSubscriptions
 from odradek.broker.cluster.state import ClusterState
 from odradek.broker.groups.settings import GroupSettings
 from odradek.broker.scheduling.timers import Timers
 from odradek.broker.security.authorizer import Authorizer
 from odradek.broker.settings.values import BrokerConfig, GroupConfig, TopicConfig
 from odradek.broker.share_partitions.coordinator import ShareCoordinator
-from odradek.broker.snapshots.timers import is_of_state
+from odradek.broker.snapshots.coordinators import is_of_state
 from odradek.broker.topics.partition import Topic
 from odradek.broker.topics.topics import Topics
 from odradek.storage.log import Log

@@ -40,7 +40,7 @@ _ZERO: dict[object, object] = {"str": "", "bytes": b"", "records": b"", "?": Fal
 
 def failure(api: Api, request: Message, code: ErrorCode, message: str | None) -> Message:
     """Returns the response to `request` with `code` in all its error code fields."""
-    mirroring = failure_in_slices(api, request, code, message)
+    mirroring = _mirror(api.response, request, code, message, None)
     while True:
         try:
             next(mirroring)
@@ -79,7 +79,7 @@ def carries_error(cls: type[Message]) -> bool:
 
 
 def _mirror(
-    cls: type[Message], source: object, code: ErrorCode, message: str | None, slices: Slices, *, is_item: bool = False
+    cls: type[Message], source: object, code: ErrorCode, message: str | None, slices: Slices | None, *, is_item: bool = False
 ) -> Generator[Wait, None, Message]:
     values: dict[str, Any] = {}
     lists = [getattr(source, spec.name) for spec in specs(type(source)) if spec.array] if isinstance(source, Message) else []
@@ -94,7 +94,7 @@ def _mirror(
             values[spec.name] = mirrored = []
             for item in items:
                 mirrored.append((yield from _mirror(spec.kind, item, code, message, slices, is_item=True)))
-                if slices.full(3):
+                if slices is not None and slices.full(3):
                     yield NEXT_TURN
         elif not spec.array and (found := _find(spec, source)) is not None:
             values[spec.name] = found

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from ...protocol.client.line import Address, Line, LoginFailed, NotKafka, open_line
 from ..settings.endpoints import EVERYWHERE, LOOPBACK, listening_endpoints, with_listeners_of_old_names
-from ..settings.environment import settings_of
+from ..settings.properties import settings_of
 
 if TYPE_CHECKING:
     from ...protocol.client.settings import ClientSecurity

@@ -8,9 +8,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ..settings.cluster_config import NodeConfig
-from ..settings.listener_prefix import base_name
 from ..settings.listeners import SASL_PROTOCOLS, Listener
-from ..settings.values import BrokerConfig
+from ..settings.values import BrokerConfig, base_name
 from ..topics.names import CONSUMER_OFFSETS
 from .client_metrics import ClientMetrics
 from .fetch_sessions import FetchSessions

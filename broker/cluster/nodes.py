@@ -21,7 +21,7 @@ from ..topics.partition import Partition
 from ..topics.topics import Topics
 from .broker import Broker, Silence
 from .controller import Brokers, MetadataLog
-from .coordinator_moves import CoordinatorMoves
+from .coordinator_log import CoordinatorMoves
 from .replica_control import ReplicaControl
 
 log = logging.getLogger("kafka.controller.KafkaController")

@@ -2,7 +2,7 @@
 
 * `controller.py` has the nodes that are alive, and the length of the metadata log; `nodes.py` stops, starts, adds and removes nodes.
 * `topics/topics.py` creates, finds and places topics; `replica_control.py` carries out the consequences of changed replicas.
-* `coordinator_log.py` has the records of coordinators, `transaction_log.py` transaction markers, and `producer_ids.py` producer ids.
+* `coordinator_log.py` has the records of coordinators, and `transaction_log.py` producer ids and transaction markers.
 * `topics/retention.py` and `topics/cleaning.py` remove records.
 
 `ClusterState` itself does what concerns several parts: it deletes topics and changes settings. `wake(key)` resumes the requests that wait
@@ -33,17 +33,15 @@ from ..topics.replication import NO_LEADER
 from ..topics.retention import LogRetention
 from ..topics.topics import Topics
 from .broker import Broker
+from .client_metrics import MetricSubscriptions
 from .controller import Brokers, MetadataLog
-from .coordinator_log import CoordinatorLog
-from .coordinator_moves import CoordinatorMoves
+from .coordinator_log import CoordinatorLog, CoordinatorMoves
 from .features import Features, FeatureUpdate
 from .log_levels import LogLevels
-from .metric_subscriptions import MetricSubscriptions
 from .nodes import Nodes
-from .producer_ids import ProducerIds
 from .quotas import ClientQuotas, Entity
 from .replica_control import ReplicaControl
-from .transaction_log import TransactionLog
+from .transaction_log import ProducerIds, TransactionLog
 
 if TYPE_CHECKING:
     from ...protocol.schema import Api, Versions

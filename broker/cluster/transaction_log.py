@@ -1,27 +1,64 @@
-"""Carries out the decisions of the transaction coordinator: writes its records to `__transaction_state`, and markers to the partitions.
+"""Carries out the decisions of the transaction coordinator: producer ids, its records in `__transaction_state`, and transaction markers.
 
-In Kafka, TransactionStateManager writes the records, and TransactionMarkerChannelManager sends the markers to other brokers.
+In Kafka, ProducerIdManager generates the ids, TransactionStateManager writes the records, and TransactionMarkerChannelManager sends the
+markers to other brokers. Idle producers expire as in Kafka's ProducerStateManager.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from ...storage.producers import StaleCoordinatorEpoch, StaleProducerEpoch
-from ..scheduling.timers import Timers
+from ..scheduling.timers import Check, Timers
+from ..settings.values import BrokerConfig
 from ..topics.names import CONSUMER_OFFSETS, TRANSACTION_STATE
 from ..topics.partition import Partition
 from ..topics.replication import NO_LEADER
 from ..topics.topics import Topics
 from .coordinator_log import CoordinatorLog
 from .features import TRANSACTION_VERSION, Features
-from .producer_ids import ProducerIds
 
 if TYPE_CHECKING:
     from ...protocol.stored.coordinator_records import CoordinatorRecord
     from ..groups.coordinator import Groups
     from ..transactions.transaction import Marker, Producer, TopicPartition
+
+_TIMER = "producer expiration"
+
+
+class ProducerIds:
+    """Generates producer ids, and removes expired producer state from `partitions`. The timer runs while any partition has such state."""
+
+    def __init__(self, timers: Timers, config: BrokerConfig, partitions: Callable[[], Iterable[Partition]]) -> None:
+        self._timers, self._partitions = timers, partitions
+        self.next_id = 0
+        self.check = Check(self.expire, lambda: config.integers["producer.id.expiration.check.interval.ms"], self._next_due_ms)
+
+    def generate(self) -> int:
+        """Returns a producer id that was never used before."""
+        if _TIMER not in self._timers:
+            self._set_timer()
+        self.next_id += 1
+        return self.next_id - 1
+
+    def continue_from(self, former: ProducerIds) -> None:
+        """Leaves out the ids that the cluster before has generated."""
+        self.next_id = max(self.next_id, former.next_id)
+
+    def _set_timer(self) -> None:
+        self._timers.set(_TIMER, self.check.interval_ms(), self.check)
+
+    def _next_due_ms(self) -> float:
+        """Returns when a state expires, 0 if none is left, so that the timer ends."""
+        used = [partition.producers for partition in self._partitions() if len(partition.producers)]
+        return min((producers.next_expiry_ms() for producers in used), default=0)
+
+    def expire(self) -> None:
+        for partition in self._partitions():
+            partition.producers.expire(self._timers.now_ms)
+        if any(len(partition.producers) for partition in self._partitions()):
+            self._set_timer()
 
 
 class TransactionLog:

@@ -41,7 +41,7 @@ class Parser(argparse.ArgumentParser):
 
     @property
     def actions(self) -> list[argparse.Action]:
-        """The options and arguments. Those with a dictionary as `choices` are commands with their parsers."""
+        """The options and arguments. An action with a dictionary as `choices` contains commands with their parsers."""
         return self._actions
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:

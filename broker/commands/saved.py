@@ -42,7 +42,7 @@ def saved_config(saved: State, options: argparse.Namespace, environ: Mapping[str
     """
     from dataclasses import replace
 
-    from ..settings.environment import settings_of
+    from ..settings.properties import settings_of
     from ..settings.spelling import check_scope
     from ..snapshots.loading import loaded_config
 

@@ -154,7 +154,7 @@ def cluster_config(options: argparse.Namespace, environ: Mapping[str, str]) -> C
 
     from ..security.startup import Security, parse_user
     from ..settings.cluster_config import cluster_of
-    from ..settings.environment import settings_of
+    from ..settings.properties import settings_of
     from ..settings.spelling import check_scope
 
     if not options.ignore_unknown_settings:

@@ -28,7 +28,7 @@ from ..security.principal_mapping import SETTING as MAPPING_RULES
 from ..security.principal_mapping import NoMatchingRule, parse_rules, user_of
 from ..security.sasl import SaslRefused, SaslSession, SaslState, Violation
 from ..security.sasl_listener import SaslListener
-from ..settings.listener_settings import ListenerSettings
+from ..settings.values import ListenerSettings
 
 if TYPE_CHECKING:
     from ..cluster.broker import Broker

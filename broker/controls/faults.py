@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine
-from inspect import Parameter, Signature, signature
-from typing import TYPE_CHECKING, Annotated, Any, Concatenate, ParamSpec, get_type_hints
+from functools import wraps
+from inspect import signature
+from typing import TYPE_CHECKING, Annotated, Any, Concatenate, ParamSpec
 
 from ..control_errors import unknown
 from ..faults.options import FaultOptions
@@ -27,18 +28,20 @@ Adds = Coroutine[Any, Any, AsyncFaultHandle]
 def _with_fields_of(
     options: Callable[P, FaultOptions], python_only: str
 ) -> Callable[[Callable[[Any, FaultOptions], Adds]], Callable[Concatenate[Any, P], Adds]]:
-    """Returns a decorator for a method with options. Their fields become its keyword arguments, of which one is `python_only`."""
-    hints = get_type_hints(options, include_extras=True)
-    hints[python_only] = Annotated[hints[python_only], PythonOnly]
+    """Returns a decorator for a method with options. Their fields become its keyword arguments, of which one is `python_only`.
+
+    The annotations of the fields are texts, which are evaluated where the fields are declared, when the parameters are first needed.
+    """
 
     def decorate(method: Callable[[Any, FaultOptions], Adds]) -> Callable[Concatenate[Any, P], Adds]:
+        @wraps(method)
         async def call(self: Any, /, *args: P.args, **kwargs: P.kwargs) -> AsyncFaultHandle:
             return await method(self, options(*args, **kwargs))
 
-        fields = [each.replace(annotation=hints[each.name]) for each in signature(options).parameters.values()]
-        call.__name__, call.__qualname__, call.__doc__ = method.__name__, method.__qualname__, method.__doc__
-        call.__annotations__ = {**hints, "return": AsyncFaultHandle}
-        vars(call)["__signature__"] = Signature([Parameter("self", Parameter.POSITIONAL_ONLY), *fields], return_annotation=AsyncFaultHandle)
+        hints = dict(FaultOptions.__annotations__)
+        call.__annotations__ = {**hints, python_only: Annotated[hints[python_only], PythonOnly], "return": AsyncFaultHandle}
+        vars(call)["__wrapped__"] = FaultOptions.__init__  # in its module, the names of the annotations are known
+        vars(call)["__signature__"] = signature(FaultOptions.__init__).replace(return_annotation=AsyncFaultHandle)
         return call
 
     return decorate

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..network.server import Server
-from ..settings.listener_settings import ListenerSettings
 from ..settings.listeners import TLS_PROTOCOLS
+from ..settings.values import ListenerSettings
 from ..tls.generated import STORE_PASSWORD, GeneratedTls
 
 PREFERRED_MECHANISMS = ("SCRAM-SHA-512", "SCRAM-SHA-256", "PLAIN")

@@ -20,8 +20,7 @@ from .corrupt import BATCH_KINDS, FRAME_KINDS, CorruptFetch, CorruptFrame
 from .delivery import Cut, Delay, Drop, Hang, Throttle, Trickle
 from .elements import subjects
 from .errors import Error
-from .fault import ConnectionFault, Fault
-from .match import Criteria, listed
+from .fault import ConnectionFault, Criteria, Fault, items_of
 from .options import AtLeast, FaultOptions, Needs
 from .respond import Replacement, Respond, replacement_of
 from .table import Faults
@@ -75,7 +74,7 @@ def _connection_fault(options: FaultOptions, criteria: Criteria, faults: Faults)
 
 def _apis(options: FaultOptions) -> list[Api]:
     """Returns the APIs that the fault is for: those that are named, or all."""
-    names = listed(options.api)
+    names = items_of(options.api)
     for name in names:
         if name not in _APIS_BY_NAME:
             raise unknown("api", "API", name, _APIS_BY_NAME)

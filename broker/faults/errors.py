@@ -22,7 +22,7 @@ from ..api.gate import Answering, Asked
 from ..api.registry import CloseConnection
 from .acts import Act, Serve, make_readable
 from .elements import Element, Elements, replace_fields
-from .match import Criteria
+from .fault import Criteria
 
 _ALWAYS_SERVED = (FETCH.key, METADATA.key)
 """The clients need the rest of these responses: the id of the session, and the nodes."""

@@ -7,8 +7,7 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 
 from ..plurals import counted
-from .fault import Fault
-from .match import Mismatch
+from .fault import Fault, Mismatch
 
 SHOWN = 5
 """The number of values that an explanation lists."""

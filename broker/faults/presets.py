@@ -24,8 +24,7 @@ from ..topics.partition import Partition, Topic
 from .acts import Act, Serve
 from .creation import add_fault
 from .errors import Error
-from .fault import Fault
-from .match import Criteria
+from .fault import Criteria, Fault
 from .options import FaultOptions
 from .table import Faults
 

@@ -27,7 +27,7 @@ from ..api.gate import Answering, Asked
 from ..control_errors import InvalidControl, unknown
 from .acts import Act, Serve, make_readable
 from .elements import Element, Elements, replace_fields
-from .match import Criteria
+from .fault import Criteria
 
 Replacement = Mapping[str, Any]
 

@@ -20,8 +20,7 @@ from ..plurals import counted
 from .acts import Chain, Hit
 from .delivery import Hang
 from .elements import Elements
-from .fault import ConnectionFault, Fault
-from .match import Mismatch
+from .fault import ConnectionFault, Fault, Mismatch
 
 if TYPE_CHECKING:
     from ..cluster.broker import Broker

@@ -16,27 +16,26 @@ from ...protocol.messages import incremental_alter_configs as incremental
 from ...protocol.messages.alter_configs import ALTER_CONFIGS, AlterConfigsRequest, AlterConfigsResponse
 from ...protocol.messages.incremental_alter_configs import (
     INCREMENTAL_ALTER_CONFIGS,
+    AlterConfigsResource,
     IncrementalAlterConfigsRequest,
     IncrementalAlterConfigsResponse,
 )
 from ..api.context import Context
 from ..api.registry import handles
-from ..cluster import metric_subscriptions
 from ..cluster.broker import Broker
+from ..cluster.client_metrics import validate_subscription
 from ..cluster.features import ELR_VERSION
+from ..cluster.log_levels import LEVELS, LOGGERS, ROOT
 from ..scheduling.slices import Slices, in_slices
 from ..scheduling.waiting import Wait
 from ..security.acls import Operation
-from ..settings.dynamic import validate_broker_configs
-from ..settings.parsing import COMMA, text_of
 from ..settings.properties import InvalidConfig
 from ..settings.rows import GROUP_SETTINGS
 from ..settings.types import ConfigResourceType, ConfigType, OpType, Setting, Value
-from ..settings.validation import validate_group_configs, validate_topic_configs
-from ..settings.values import ClientMetricsConfig, GroupConfig
+from ..settings.validation import validate_broker_configs, validate_group_configs, validate_topic_configs
+from ..settings.values import COMMA, ClientMetricsConfig, GroupConfig, text_of
 from ..topics.topics import illegal_name
 from .configs import demand_configs
-from .log_levels import alter_levels
 
 MAX_VALUE_BYTES = 32_767
 NO_LISTS: Mapping[str, Setting] = {}
@@ -174,7 +173,7 @@ def _validate(resource: Resource, overrides: dict[str, str], broker: Broker) -> 
     if resource.resource_type == ConfigResourceType.TOPIC:
         validate_topic_configs(overrides, broker.config.rows)
     elif resource.resource_type == ConfigResourceType.CLIENT_METRICS:
-        metric_subscriptions.validate(resource.resource_name, overrides)
+        validate_subscription(resource.resource_name, overrides)
     elif resource.resource_type == ConfigResourceType.GROUP:
         validate_group_configs(overrides, broker.config)
     else:
@@ -240,3 +239,32 @@ def _client_metrics(name: str, broker: Broker) -> Target:
     config = broker.cluster.metric_subscriptions.configs.get(name) or ClientMetricsConfig(broker.config, {})
     alter = partial(broker.cluster.alter_client_metrics, name)
     return Target(NO_LISTS, config.overrides, config.values, alter)
+
+
+def alter_levels(resource: AlterConfigsResource, context: Context, *, validate_only: bool) -> None:
+    """Sets and removes the levels of loggers of the broker that serves the request. Raises KafkaError and changes nothing."""
+    node_id = context.broker.node_id
+    name = resource.resource_name
+    if not name.removeprefix("-").isdecimal():
+        raise KafkaError(ErrorCode.INVALID_REQUEST, f"Node id must be an integer, but it is: {name}")
+    if name != str(node_id):
+        raise KafkaError(ErrorCode.INVALID_REQUEST, f"Unexpected node id. Expected {node_id}, but received {name}")
+    for config in resource.configs:
+        _check_level(config.name, config.value or "", config.config_operation)
+    if not validate_only:
+        for config in resource.configs:
+            context.cluster.log_levels.set(config.name, config.value if config.config_operation == OpType.SET else None)
+
+
+def _check_level(logger: str, level: str, operation: int) -> None:
+    if operation not in set(OpType):
+        raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR)  # Kafka fails with an unexpected exception.
+    if operation in (OpType.APPEND, OpType.SUBTRACT):
+        raise KafkaError(ErrorCode.INVALID_REQUEST, f"{OpType(operation).name} operation is not allowed for the BROKER_LOGGER resource")
+    if logger not in (*LOGGERS, ROOT):
+        raise KafkaError(ErrorCode.INVALID_CONFIG, f"Logger {logger} does not exist!")
+    if operation == OpType.SET and level not in LEVELS:
+        text = f"Cannot set the log level of {logger} to {level} as it is not a supported log level."
+        raise KafkaError(ErrorCode.INVALID_CONFIG, f"{text} Valid log levels are {', '.join(sorted(LEVELS))}")
+    if operation == OpType.DELETE and logger == ROOT:
+        raise KafkaError(ErrorCode.INVALID_REQUEST, "Removing the log level of the root logger is not allowed")

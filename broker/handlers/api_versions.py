@@ -19,7 +19,7 @@ from ...protocol.served_apis import SERVED
 from ..api.context import Context
 from ..api.registry import handles
 from ..cluster.features import Features
-from ..settings.rows import JMX_REPORTER
+from ..settings.types import JMX_REPORTER
 
 if TYPE_CHECKING:
     from ..cluster.state import ClusterState

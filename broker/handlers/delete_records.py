@@ -19,7 +19,7 @@ from ..api.registry import handles
 from ..scheduling.slices import Slices, in_slices
 from ..scheduling.waiting import NEXT_TURN, Wait
 from ..security.acls import Operation
-from ..topics.removed_records import Removed, tell_removed
+from ..topics.retention import Removed, tell_removed
 
 HIGH_WATERMARK = -1
 """The offset that stands for the high watermark."""

@@ -93,7 +93,7 @@ class ClientProtocol(asyncio.BufferedProtocol):
         self._driver.after_turn()
 
     def handshake_failed(self, reason: str) -> None:
-        """Tells the record why there is no TLS connection."""
+        """Adds to the record why there is no TLS connection."""
         self._failed_handshake = True
         if self.connection.recording is not None:
             self.connection.recording.tell("handshake failed", reason, {"reason": reason})

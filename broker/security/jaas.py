@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ...protocol.client.jaas import SETTING, InvalidJaas, parse_jaas
-from ..settings.listener_settings import ListenerSettings
 from ..settings.properties import InvalidConfig
+from ..settings.values import ListenerSettings
 
 
 def login_options(settings: ListenerSettings, mechanism: str, expected: str) -> Mapping[str, str]:

@@ -15,8 +15,8 @@ from typing import Any, NamedTuple, Protocol, cast
 
 from ...protocol.client.jaas import SETTING
 from ...protocol.codec import MAX_STRING_BYTES
-from ..settings.listener_settings import ListenerSettings
 from ..settings.properties import InvalidConfig
+from ..settings.values import ListenerSettings
 from .jaas import login_options
 from .jws import InvalidToken, Jws, KeySet
 from .mechanism import AuthenticationFailed, Identity, InvalidCredentials

@@ -11,10 +11,9 @@ from typing import NamedTuple, cast
 
 from ..kafka_quirks.java_hash import hash_map_order
 from ..scheduling.timers import Timers
-from ..settings.listener_settings import ListenerSettings
 from ..settings.listeners import SASL_PROTOCOLS, Listener
 from ..settings.properties import InvalidConfig
-from ..settings.values import BrokerConfig
+from ..settings.values import BrokerConfig, ListenerSettings
 from .delegation_tokens import DelegationTokens
 from .jaas import login_options
 from .jws import KeySet

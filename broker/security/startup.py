@@ -16,7 +16,7 @@ from ..settings.cluster_config import ClusterConfig
 from ..settings.endpoints import NEW_NAMES
 from ..settings.listeners import SASL_PROTOCOLS, TLS_PROTOCOLS
 from ..settings.properties import InvalidConfig
-from ..settings.rows import STANDARD_AUTHORIZER
+from ..settings.types import STANDARD_AUTHORIZER
 from ..settings.values import BrokerConfig
 from .acl_texts import EXAMPLE, parse_acl
 

@@ -57,7 +57,8 @@ class Range(NamedTuple):
 
     def complaint(self, value: Value) -> str | None:
         """Returns Kafka's error message for `value`, or None if the value is allowed."""
-        assert isinstance(value, int | float)
+        if not isinstance(value, int | float):
+            raise TypeError(f"{value!r} is no number")
         too_high = self.high is not None and value > self.high
         if value == self.or_else or not (value < self.low or too_high):
             return None
@@ -140,3 +141,20 @@ class SettingRows(NamedTuple):
     topic: Mapping[str, Setting]
     later: frozenset[str] = frozenset()
     message_formats: bool = False
+
+
+# The words of the tables of settings.
+BOOLEAN, STRING, INT, SHORT = ConfigType.BOOLEAN, ConfigType.STRING, ConfigType.INT, ConfigType.SHORT
+LONG, DOUBLE, LIST, CLASS, PASSWORD = ConfigType.LONG, ConfigType.DOUBLE, ConfigType.LIST, ConfigType.CLASS, ConfigType.PASSWORD
+UNKNOWN = ConfigType.UNKNOWN  # read by a plugin: Kafka's ConfigDef does not define it, so DescribeConfigs hides its value
+TOPIC, BROKER, GROUP = ConfigResourceType.TOPIC, ConfigResourceType.BROKER, ConfigResourceType.GROUP
+CLIENT_METRICS = ConfigResourceType.CLIENT_METRICS
+STANDARD_AUTHORIZER = "org.apache.kafka.metadata.authorizer.StandardAuthorizer"
+JMX_REPORTER = "org.apache.kafka.common.metrics.JmxReporter"
+INT_MAX, LONG_MAX, DOUBLE_MAX = 2**31 - 1, 2**63 - 1, 1.7976931348623157e308
+MINUTE_MS, HOUR_MS = 60_000, 3_600_000
+REPLICAS = Matches(re.compile(r"\*|\d+:\d+"), "* or partition:broker")
+OFFSET_RESET = Matches(
+    re.compile(r"earliest|latest|by_duration:P(?=[\dT])(\d+D)?(T(?=\d)(\d+H)?(\d+M)?(\d+(\.\d+)?S)?)?"),
+    "earliest, latest or by_duration:PnDTnHnMn.nS",
+)

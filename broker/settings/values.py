@@ -1,31 +1,111 @@
-"""The settings of brokers, topics, groups and client metrics as parsed values, with their sources, as DescribeConfigs shows them.
+"""The settings of brokers, topics, groups and client metrics: from text to values and back, with their sources.
 
-A value comes from the first of these layers that sets it (KIP-226):
+A value comes from the first of these layers that sets it (KIP-226), as DescribeConfigs shows it:
 
     topic or group                     TopicConfig, GroupConfig: set by CreateTopics or AlterConfigs
     dynamic, this broker               BrokerConfig.own: set by AlterConfigs for one broker
     dynamic, all brokers               BrokerConfig.cluster_wide: set by AlterConfigs for the broker resource without a name
     static                             BrokerConfig.static: from --set, the environment or server.properties
-    default                            the row in rows.py
+    default                            the row of the setting (`rows.py`)
 
 A topic or group setting without a value falls back to its `synonyms` among the broker settings. Kafka's ConfigHelper describes settings in
-the same way.
+the same way. For one listener of a broker, `listener.name.<listener>.<setting>` takes precedence over `<setting>`, with the listener's name
+in lower case (Kafka's AbstractConfig.valuesWithPrefixOverride); the name of some settings may also contain a SASL mechanism.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping
 from copy import copy
 from enum import IntEnum
 from itertools import dropwhile
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
-from .listener_prefix import base_name
-from .parsing import parse, text_of
 from .properties import InvalidConfig
 from .rows import CLIENT_METRICS_SETTINGS, GROUP_SETTINGS, PRESENT
 from .types import ConfigResourceType, ConfigType, Setting, SettingRows, Value
 
+BOUNDS = {ConfigType.SHORT: 2**15, ConfigType.INT: 2**31, ConfigType.LONG: 2**63}
+INTEGER = re.compile(r"[+-]?[0-9]+")
+DOUBLE = re.compile(r"([+-]?(?:NaN|Infinity|(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?))[fFdD]?")
+COMMA = re.compile(r"\s*,\s*")
+
+
+def parse(setting: Setting, text: str) -> Value:
+    """Returns the value of `text`. Raises InvalidConfig if it does not have the setting's type or is not allowed."""
+    value = _parse(setting, text.strip())
+    for part in value if isinstance(value, tuple) else (value,):
+        if setting.valid is not None and (complaint := setting.valid.complaint(part)) is not None:
+            raise InvalidConfig(f"Invalid value {_element_text(part)} for configuration {setting.name}: {complaint}")
+    return value
+
+
+def _parse(setting: Setting, text: str) -> Value:
+    match setting.type:
+        case ConfigType.BOOLEAN:
+            if text.lower() not in ("true", "false"):
+                raise InvalidConfig(f"Invalid value {text} for configuration {setting.name}: Expected value to be either true or false")
+            return text.lower() == "true"
+        case ConfigType.INT | ConfigType.SHORT | ConfigType.LONG:
+            bound = BOUNDS[setting.type]
+            # The length is checked first because Python refuses to convert thousands of digits.
+            if INTEGER.fullmatch(text) and len(text) <= 40 and -bound <= int(text) < bound:
+                return int(text)
+        case ConfigType.DOUBLE:
+            if number := DOUBLE.fullmatch(text):
+                return float(number[1])
+        case ConfigType.LIST:
+            return tuple(COMMA.split(text)) if text else ()
+        case _:
+            return text
+    raise InvalidConfig(f"Invalid value {text} for configuration {setting.name}: Not a number of type {setting.type.name}")
+
+
+def text_of(value: Value) -> str | None:
+    """Returns the text that Kafka shows for a parsed value; None for null."""
+    if value is None:
+        return None
+    return ",".join(value) if isinstance(value, tuple) else _element_text(value)
+
+
+def _element_text(value: Value) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return _double_text(value) if isinstance(value, float) else str(value)
+
+
+def _double_text(value: float) -> str:
+    """Formats like Java's Double.toString, which uses an exponent for magnitudes below 0.001 and from ten million on."""
+    if value != value or value in (float("inf"), float("-inf")):
+        return {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}[str(value)]
+    if value == 0 or 1e-3 <= abs(value) < 1e7:
+        return repr(value)
+    shortest = next(text for digits in range(1, 18) if float(text := f"{value:.{digits}e}") == value)
+    mantissa, exponent = shortest.split("e")
+    return f"{mantissa}E{int(exponent)}"
+
+
+LISTENER_PREFIX = re.compile(r"listener\.name\.[^.]*\.(.*)")
+PER_MECHANISM = (
+    "connections.max.reauth.ms",
+    "sasl.jaas.config",
+    "sasl.login.callback.handler.class",
+    "sasl.login.class",
+    "sasl.server.callback.handler.class",
+)
+"""Settings whose names may include a SASL mechanism."""
+
+
+def base_name(name: str) -> str:
+    """Returns the name of a setting without the listener and the SASL mechanism that it applies to, if any."""
+    match = LISTENER_PREFIX.fullmatch(name)
+    if match is None:
+        return name
+    return next((setting for setting in PER_MECHANISM if match[1].endswith(setting)), match[1])
+
+
+T = TypeVar("T")
 MIN_DEDUPE_BYTES = 1 << 20
 BATCHES = 2
 """The format of record batches (KIP-98)."""
@@ -291,3 +371,52 @@ class ClientMetricsConfig(InheritingConfig):
 
     def __init__(self, broker: BrokerConfig, overrides: Mapping[str, str]) -> None:
         super().__init__(CLIENT_METRICS_SETTINGS, broker, overrides)
+
+
+class ListenerSettings:
+    """Reads the present values of a broker's settings for one of its listeners."""
+
+    def __init__(self, config: BrokerConfig, listener_name: str) -> None:
+        self.config = config
+        self.listener_name = listener_name
+        self._prefix = f"listener.name.{listener_name.lower()}."
+
+    def value(self, name: str) -> Value:
+        """Returns the value for the listener or, without one, that of all listeners. Raises InvalidConfig for an invalid value."""
+        text = self.override(name)
+        return self.config.values[name] if text is None else parse(self.config.rows.broker[name], text)
+
+    def text(self, name: str) -> str:
+        """Returns the value of a setting of type string, "" for null."""
+        value = self.value(name)
+        return "" if value is None else str(value)
+
+    def integer(self, name: str) -> int:
+        """Returns the value of a setting of an integral type."""
+        return _of_kind(int, self.value(name))
+
+    def words(self, name: str) -> tuple[str, ...]:
+        """Returns the value of a setting of type list."""
+        return tuple(filter(None, _of_kind(tuple, self.value(name))))
+
+    def override(self, name: str) -> str | None:
+        """Returns the text that is set for this listener only, None if there is none."""
+        name = self._prefix + name
+        layers = (self.config.own, self.config.cluster_wide, self.config.static)
+        return next((layer[name] for layer in layers if name in layer), None)
+
+    def value_of_mechanism(self, mechanism: str, name: str) -> Value:
+        """Returns the value for a SASL mechanism of the listener, without one that of the listener. Raises InvalidConfig."""
+        text = self.of_mechanism(mechanism, name)
+        return self.value(name) if text is None else parse(self.config.rows.broker[name], text)
+
+    def of_mechanism(self, mechanism: str, name: str) -> str | None:
+        """Returns the text that is set for a SASL mechanism of this listener, None if there is none."""
+        return self.override(f"{mechanism.lower()}.{name}")
+
+
+def _of_kind(kind: type[T], value: object) -> T:
+    """Returns a value of this type. Raises TypeError for any other, which the row of a setting excludes."""
+    if not isinstance(value, kind):
+        raise TypeError(f"{value!r} is not of type {kind.__name__}")
+    return value

@@ -22,11 +22,10 @@ from ..cluster.coordinator_log import CoordinatorLog
 from ..cluster.features import Features
 from ..cluster.log_dirs import LogDirs, Move
 from ..cluster.nodes import Nodes
-from ..cluster.producer_ids import ProducerIds
 from ..cluster.quotas import ClientQuotas
-from ..cluster.replica_control import ReplicaControl
-from ..cluster.replication_throttle import ReplicationThrottle
+from ..cluster.replica_control import ReplicaControl, ReplicationThrottle
 from ..cluster.state import ClusterState
+from ..cluster.transaction_log import ProducerIds
 from ..releases.zookeeper import ZooKeeper
 from ..scheduling.turns import Turns
 from ..security.acls import Acl, Operation, PatternType, Permission, ResourceType
@@ -38,9 +37,8 @@ from ..topics.cleaning import LogCleaner
 from ..topics.names import SHARE_GROUP_STATE
 from ..topics.retention import LogRetention
 from ..topics.topics import Topics
-from .coordinators import fill_coordinators, write_coordinators
+from .coordinators import fill_coordinators, set_timers, write_coordinators, write_timers
 from .forms import MOMENT, PLAIN, TUPLE, Form, Plain, Record, Within, coded, mapped, named, optional, ordered
-from .timers import set_timers, write_timers
 from .topics import OVERRIDES, TOPIC, read_topic
 
 State = dict[str, Plain]

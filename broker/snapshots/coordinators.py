@@ -1,10 +1,15 @@
-"""The state of coordinators that refers to partitions: leaders of `__consumer_offsets` that move, and markers that may still be lost."""
+"""The state that refers to partitions and groups: moves of coordinators, markers that may still be lost, and timers.
+
+The keys of timers of the state are texts, or tuples that begin with a text. Other timers belong to connections or to faults and are not
+part of the state. The action of a timer follows from its key, so that a snapshot stores keys and remaining times.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from typing import Any
 
-from ..cluster.coordinator_moves import CoordinatorMoves
+from ..cluster.coordinator_log import CoordinatorMoves
 from ..cluster.state import ClusterState
 from ..cluster.transaction_log import TransactionLog
 from ..topics.partition import Partition
@@ -20,16 +25,16 @@ def write_coordinators(cluster: ClusterState) -> Plain:
     """Returns the state of the coordinators of a cluster."""
     moves = cluster.coordinator_moves
     return {
-        "epochs": [[*_written(partition), epoch] for partition, epoch in moves._epochs.items()],
-        "untreated": [[*_written(partition), moved] for partition, moved in moves._untreated.items()],
-        "failed": sorted(map(_written, moves.failed)),
+        "epochs": [[*_place(partition), epoch] for partition, epoch in moves._epochs.items()],
+        "untreated": [[*_place(partition), moved] for partition, moved in moves._untreated.items()],
+        "failed": sorted(map(_place, moves.failed)),
         "uncommitted": [
             [*partition, *producer, end_offset] for (partition, producer), end_offset in cluster.transaction_log.uncommitted.items()
         ],
     }
 
 
-def _written(partition: Partition) -> Plain:
+def _place(partition: Partition) -> Plain:
     return [partition.topic.name, partition.index]
 
 
@@ -47,3 +52,71 @@ def fill_coordinators(cluster: ClusterState, plain: Mapping[str, Plain]) -> None
         (TopicPartition(name, index), Producer(producer_id, epoch)): end_offset
         for name, index, producer_id, epoch, end_offset in plain["uncommitted"]
     }
+
+
+_GROUP_TIMERS = ("session", "rebalance", "sync", "revocation", "join", "assignment delay")
+_TRANSACTION_TIMERS = ("transaction", "transactional id", "markers")
+
+
+def write_timers(cluster: ClusterState) -> Plain:
+    """Returns [key, remaining ms] for each timer of the state, in the order in which they will fire."""
+    return [[_plain_key(key), left_ms] for key, left_ms in cluster.timers.remaining() if is_of_state(key)]
+
+
+def is_of_state(key: Any) -> bool:
+    """Returns whether the timer with this key is part of the state of a cluster."""
+    return isinstance(key[0] if isinstance(key, tuple) else key, str)
+
+
+def _plain_key(key: Any) -> Plain:
+    if isinstance(key, tuple):
+        return [[part.topic.name, part.index] if isinstance(part, Partition) else part for part in key]
+    return key
+
+
+def set_timers(cluster: ClusterState, written: Iterable[tuple[Plain, int]]) -> None:
+    """Replaces the timers of a new cluster by written ones. Raises LookupError or ValueError for a timer that cannot exist."""
+    for key, _ in cluster.timers.remaining():
+        cluster.timers.cancel(key)
+    for plain, left_ms in written:
+        key, action = _timer(cluster, plain)
+        cluster.timers.set(key, left_ms, action)
+
+
+def _timer(cluster: ClusterState, plain: Plain) -> tuple[Hashable, Callable[[], None]]:
+    match plain:
+        case "log retention":
+            return plain, cluster.log_retention.check
+        case "log cleaner":
+            return plain, cluster.log_cleaner.check
+        case "producer expiration":
+            return plain, cluster.producer_ids.check
+        case "offsets retention":
+            return plain, cluster.groups.offset_expiry
+        case "delegation tokens":
+            return plain, cluster.accounts.tokens.check
+        case "cold share snapshots":
+            return plain, cluster.share_states.cold_snapshots
+        case "share state pruning":
+            return plain, cluster.share_states.pruning
+        case "leader rebalance":
+            return plain, cluster.replica_control.rebalance_leaders
+        case "unclean elections":
+            return plain, cluster.replica_control.elect_uncleanly
+        case ["reassignment", [topic, index]]:
+            partition = cluster.topics[topic].partitions[index]
+            return ("reassignment", partition), lambda: cluster.replica_control.catch_up(partition)
+        case ["replica lag", [topic, index], node_id]:
+            partition = cluster.topics[topic].partitions[index]
+            return ("replica lag", partition, node_id), cluster.replica_control.follower_check(partition, node_id)
+        case ["broker session", node_id] if node_id in cluster.brokers:
+            return tuple(plain), lambda: cluster.nodes.fence(node_id)
+        case [kind, group_id, *member_id] if kind in _GROUP_TIMERS:
+            group = cluster.groups.get(group_id)
+            if group is not None:
+                return tuple(plain), group.timer_action(kind, *member_id)
+        case [kind, transactional_id] if kind in _TRANSACTION_TIMERS:
+            transaction = cluster.transactions.get(transactional_id)
+            if transaction is not None:
+                return tuple(plain), cluster.transactions.timer_action(kind, transaction)
+    raise ValueError(f"there is no timer {plain!r}")

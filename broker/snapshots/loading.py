@@ -1,19 +1,24 @@
-"""The configuration of a cluster that is started with a saved state: its nodes and static settings, with listeners that may be others."""
+"""The configuration of a cluster that is started with a saved state: its nodes and static settings, with listeners that may be others.
+
+A file from somebody else may contain any settings. Unless the file is trusted, they must not make the cluster reachable for others, send
+clients to another address, or read what the user has not named: addresses to listen on, files and URLs are refused. Settings that only
+appear in responses, such as `log.dirs`, are not restricted.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from ..settings.cluster_config import ClusterConfig, NodeConfig, cluster_of
-from ..settings.endpoints import LOOPBACK, Endpoint, is_loopback
+from ..settings.endpoints import LOOPBACK, NEW_NAMES, Endpoint, is_loopback
 from ..settings.listeners import TLS_PROTOCOLS, Listener
 from ..settings.properties import InvalidConfig
 from ..settings.spelling import check_spelling
+from ..settings.values import base_name
 from .cluster import State, nodes_of, users_of
 from .state_file import load
-from .trust import check_trusted
 
 
 def load_on_any_ports(file: Path, settings: Mapping[str, str], *, as_version: str | None, trust: bool) -> tuple[State, ClusterConfig]:
@@ -45,7 +50,7 @@ def loaded_config(
     """Returns the configuration of the nodes of a state, with changed settings for each node, of which the user has `given` these.
 
     By default, the user has given all changed settings. A node with other `listeners` advertises these. `as_version` is the release to
-    emulate, None for that of the state. Raises InvalidConfig, without `trust` also for saved settings that `trust.py` restricts.
+    emulate, None for that of the state. Raises InvalidConfig, without `trust` also for saved settings that `check_trusted` refuses.
     """
     saved = nodes_of(state)
     brokers = [_changed(node.properties, settings) for node, settings in zip(saved, changed, strict=True)]
@@ -71,3 +76,37 @@ def _has_generated_certificate(node: NodeConfig) -> bool:
 def _changed(saved: Mapping[str, str], settings: Mapping[str, str]) -> dict[str, str]:
     kept = saved if "listeners" not in settings else {name: text for name, text in saved.items() if name != "advertised.listeners"}
     return {**kept, **settings}
+
+
+OUTSIDE = ("ssl.keystore.location", "ssl.truststore.location", "sasl.oauthbearer.jwks.endpoint.url")
+"""The settings whose values are read from outside of the cluster. They may have the prefix of a listener."""
+
+
+def check_trusted(state: State, nodes: Sequence[NodeConfig], given: Sequence[Mapping[str, str]]) -> None:
+    """Raises InvalidConfig if settings of a state that the user has not given name something outside of the cluster.
+
+    `nodes` are those with which the cluster starts, and `given` the settings that the user has given for each.
+    """
+    for node, written, own in zip(nodes, state["nodes"], given, strict=True):
+        dynamic = dict(written["own"]) | dict(written["cluster_wide"])
+        for problem in (*_named(node.properties, own), *_named(dynamic, {}), *_addresses(node, own)):
+            raise InvalidConfig(
+                f"the saved settings of node {node.node_id} contain {problem}; set it yourself, or, if you trust the author of the file, "
+                "load it with --trust (in Python trust=True)"
+            )
+
+
+def _named(properties: Mapping[str, str], given: Mapping[str, str]) -> Iterator[str]:
+    for name, value in properties.items():
+        if value and name not in given and base_name(name).endswith(OUTSIDE):
+            yield f"{name}={value}"
+
+
+def _addresses(node: NodeConfig, given: Mapping[str, str]) -> Iterator[str]:
+    """Yields the saved addresses that others than this machine have. Given `listeners` replace the advertised addresses too."""
+    listening, advertised = (name in given for name in NEW_NAMES)
+    for listener in node.listeners:
+        if not listening and not is_loopback(listener.host):
+            yield f"listeners={Endpoint(listener.name, listener.host, listener.port)}"
+        if not (listening or advertised) and not is_loopback(listener.advertised_host):
+            yield f"advertised.listeners={listener.name}://{listener.advertised}"

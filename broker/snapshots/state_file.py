@@ -7,8 +7,8 @@
     data       the record batches of all segments
     checksum   32 bytes: SHA-256 of everything before
 
-All numbers are big-endian. The checksum is compared before the header is decoded, and decoding creates nothing but plain values. `trust.py`
-restricts the settings of a file from an unknown source.
+All numbers are big-endian. The checksum is compared before the header is decoded, and decoding creates nothing but plain values.
+`loading.py` restricts the settings of a file from an unknown source.
 """
 
 from __future__ import annotations

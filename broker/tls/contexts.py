@@ -19,11 +19,10 @@ from ..cluster.broker import Broker
 from ..security.certificates import alternative_names_of, subject_of
 from ..security.principal_mapping import SETTING as MAPPING_RULES
 from ..security.principal_mapping import parse_rules
-from ..settings.listener_settings import ListenerSettings
 from ..settings.listeners import TLS_PROTOCOLS, Listener
 from ..settings.properties import InvalidConfig
 from ..settings.types import Value
-from ..settings.values import BrokerConfig
+from ..settings.values import BrokerConfig, ListenerSettings
 from .generated import GeneratedTls
 from .handshakes import ListenerContext
 from .stores import key_store_of, trusted_certificates_of

@@ -11,8 +11,8 @@ from functools import wraps
 from typing import TypeVar
 
 from ...protocol.client.key_stores import InvalidStore, KeyStore, key_store, trusted_certificates
-from ..settings.listener_settings import ListenerSettings
 from ..settings.properties import InvalidConfig
+from ..settings.values import ListenerSettings
 
 T = TypeVar("T")
 

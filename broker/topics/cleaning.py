@@ -29,8 +29,7 @@ from ..scheduling.waiting import NEXT_TURN, Background, Wait
 from ..settings.values import BrokerConfig
 from .names import INTERNAL_TOPICS
 from .partition import Partition, Topic
-from .removed_records import Tell, tell_compacted
-from .retention import segment_bytes
+from .retention import Tell, segment_bytes, tell_compacted
 
 if TYPE_CHECKING:
     from ...protocol.batches.records import Buffer

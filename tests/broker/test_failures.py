@@ -19,8 +19,8 @@ from odradek.protocol.messages.fetch import FETCH, FetchPartition, FetchRequest,
 from odradek.protocol.messages.heartbeat import HEARTBEAT, HeartbeatRequest, HeartbeatResponse
 from odradek.protocol.messages.produce import PRODUCE
 from odradek.storage import blocks
-from tests.broker.connections.test_core import replaced
 from tests.broker.harness import Client, World, a_batch, produce, produce_request
+from tests.broker.replaced_handlers import replaced
 
 ASK = ApiVersionsRequest(client_software_name="test", client_software_version="1")
 BEAT = HeartbeatRequest(group_id="g", generation_id=1, member_id="m")

@@ -26,9 +26,8 @@ from odradek.protocol.messages.leave_group import LEAVE_GROUP, LeaveGroupRequest
 from odradek.protocol.messages.list_groups import LIST_GROUPS, ListGroupsRequest
 from odradek.protocol.messages.produce import PRODUCE
 from odradek.protocol.schema import Api, Message
-from tests.broker.connections.test_core import fetch_request
 from tests.broker.faulty_broker import CANARIES, PLACES
-from tests.broker.harness import a_batch, produce_request
+from tests.broker.harness import a_batch, fetch_request, produce_request
 from tests.broker.network.client import ask, connect, read_exactly
 
 ROOT = Path(__file__).parents[2]

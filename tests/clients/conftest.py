@@ -21,6 +21,8 @@ SETTINGS = {"num.partitions": 2, "default.replication.factor": 2, "log.retention
 TIME_LIMIT_S = 900
 # Clients that are built or downloaded in addition to the Python packages: only `make test-all` runs their tests.
 FETCHED = ("java", "librdkafka-1.9.2", "go")
+APACHE_KAFKAS = {"apache_kafka", "programs"}
+"""Fixtures that start Apache Kafka or its command line programs."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -32,6 +34,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         names = [item.path.stem, item.name, *map(str, parameters.params.values() if parameters else ())]
         if any(name.startswith(FETCHED) or "_java_" in name or "_go_" in name for name in names):
             item.add_marker(pytest.mark.slow)
+        if APACHE_KAFKAS & {*getattr(item, "fixturenames", ()), *names}:
+            item.add_marker(pytest.mark.apache_kafka)
 
 
 class Clients:

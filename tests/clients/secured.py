@@ -22,7 +22,7 @@ from odradek.broker.embedding.client_config import CLIENTS, ClientAccess
 from odradek.broker.security.oauthbearer import LOGIN_MODULE
 from odradek.broker.settings.cluster_config import cluster_of
 from odradek.broker.settings.listeners import SASL_PROTOCOLS, TLS_PROTOCOLS
-from odradek.broker.settings.rows import STANDARD_AUTHORIZER
+from odradek.broker.settings.types import STANDARD_AUTHORIZER
 from odradek.broker.tls.generated import STORE_PASSWORD, GeneratedTls
 from tests.apache_kafka import QUICK, ApacheKafka
 from tests.broker.security.tokens_for_tests import unsecured

@@ -14,7 +14,7 @@ from itertools import count
 import pytest
 
 from odradek.broker import Cluster
-from odradek.broker.releases.api_ranges import number_of
+from odradek.broker.releases.release import number_of
 from tests.clients.client import Client, Unavailable, sample
 from tests.clients.exchanged import assert_same, poll, produce
 from tests.clients.librdkafka import Librdkafka

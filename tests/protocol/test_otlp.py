@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from odradek.protocol.batches.compression import Compression, compress
 from odradek.protocol.otlp import DataPoint, InvalidMetrics, Metric, read_metrics, read_pushed
-from tests.protocol.otlp_fields import field, message, varint
+from tests.protocol.otlp_messages import field, message, varint
 
 
 def fixed(number: int, data: bytes) -> bytes:

@@ -6,7 +6,7 @@ import pytest
 
 from odradek.broker.api.gate import Parked, Undecoded
 from odradek.protocol.messages.fetch import FETCH
-from tests.broker.fetching.test_waiting_fetch_shortcut import Pair
+from tests.broker.fetching.pairs import Pair
 from tests.broker.harness import produce
 
 

@@ -5,8 +5,15 @@ from __future__ import annotations
 import pytest
 
 from odradek.broker.cluster import client_metrics
-from odradek.broker.cluster.client_metrics import MAX_PUSHES, ClientMetrics, subscription_id, uuid_text
-from odradek.broker.cluster.metric_subscriptions import DEFAULT_INTERVAL_MS, MetricSubscriptions, Subscription
+from odradek.broker.cluster.client_metrics import (
+    DEFAULT_INTERVAL_MS,
+    MAX_PUSHES,
+    ClientMetrics,
+    MetricSubscriptions,
+    Subscription,
+    subscription_id,
+    uuid_text,
+)
 from odradek.broker.settings.values import BrokerConfig
 from odradek.protocol.errors import ErrorCode, KafkaError
 from tests.broker.harness import START_MS

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from odradek.broker.cluster.metric_subscriptions import MetricSubscriptions, Subscription, validate
+from odradek.broker.cluster.client_metrics import MetricSubscriptions, Subscription, validate_subscription
 from odradek.broker.settings.properties import InvalidConfig
 from odradek.broker.settings.values import BrokerConfig
 from odradek.protocol.errors import ErrorCode, KafkaError
@@ -60,11 +60,11 @@ def test_change_is_counted_as_a_version() -> None:
 )
 def test_invalid_subscription_is_an_invalid_request(name: str, overrides: dict[str, str]) -> None:
     with pytest.raises(KafkaError) as refused:
-        validate(name, overrides)
+        validate_subscription(name, overrides)
     assert refused.value.code is ErrorCode.INVALID_REQUEST
 
 
 @pytest.mark.parametrize("match", ["client_id", "client_id=", "nobody=x", "client_id=[", "client_id=a=b", "client_id=a,,client_id=b"])
 def test_invalid_pattern_is_refused(match: str) -> None:
     with pytest.raises(InvalidConfig):
-        validate("s", {"match": match})
+        validate_subscription("s", {"match": match})

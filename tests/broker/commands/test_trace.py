@@ -24,7 +24,7 @@ from odradek.protocol.messages.produce import PRODUCE
 from tests.broker.harness import a_batch, produce_request
 from tests.broker.network.client import ask, connect
 from tests.broker.process.serve_process import CLEAN, COMMAND, bootstrap_servers, running
-from tests.broker.wire.exchanges import a_produce
+from tests.broker.wire.made_entries import a_produce
 
 TOKEN = "s3cret"
 

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from odradek.broker.api.context import Context
-from odradek.broker.api.registry import CloseConnection, Handler
+from odradek.broker.api.registry import CloseConnection
 from odradek.broker.connections.connection import FRAME_START_BYTES, OUTPUT_LIMIT_BYTES, TURN_REQUESTS
 from odradek.broker.connections.large_frame import LARGE_FRAME_BYTES, MAX_TOUCHED_BYTES
 from odradek.broker.connections.output import STAGING_BYTES
@@ -26,19 +26,15 @@ from odradek.broker.scheduling.waiting import Wait
 from odradek.protocol.errors import ErrorCode
 from odradek.protocol.frame import encode_request
 from odradek.protocol.messages.api_versions import API_VERSIONS, ApiVersionsRequest
-from odradek.protocol.messages.fetch import FETCH, FetchPartition, FetchRequest, FetchTopic
+from odradek.protocol.messages.fetch import FETCH
 from odradek.protocol.messages.heartbeat import HEARTBEAT, HeartbeatRequest, HeartbeatResponse
 from odradek.protocol.messages.metadata import METADATA, MetadataRequest
 from odradek.protocol.messages.produce import PRODUCE
 from odradek.storage.blocks import TOUCH_BYTES
-from tests.broker.harness import Client, World, a_batch, produce, produce_request
+from tests.broker.harness import Client, World, a_batch, fetch_request, produce, produce_request
+from tests.broker.replaced_handlers import replaced
 
 ASK = ApiVersionsRequest(client_software_name="test", client_software_version="1")
-
-
-def fetch_request(topic: str, offset: int = 0, *, max_wait_ms: int = 500, min_bytes: int = 1) -> FetchRequest:
-    wanted = FetchPartition(partition=0, fetch_offset=offset, partition_max_bytes=1 << 30)
-    return FetchRequest(max_wait_ms=max_wait_ms, min_bytes=min_bytes, topics=[FetchTopic(topic=topic, partitions=[wanted])])
 
 
 @pytest.fixture
@@ -203,20 +199,6 @@ def test_lost_connection_releases_its_resources(world: World) -> None:
     assert closed == [True]
     assert len(world.timers) == timers
     assert not world.turns._waiting
-
-
-class replaced:  # noqa: N801
-    """Replaces the handler of an API during the `with`."""
-
-    def __init__(self, key: int, rule: Any) -> None:
-        self.key, self.rule = key, rule
-
-    def __enter__(self) -> None:
-        self.kept = HANDLERS[self.key]
-        HANDLERS[self.key] = Handler(self.kept.api, self.rule)
-
-    def __exit__(self, *error: object) -> None:
-        HANDLERS[self.key] = self.kept
 
 
 @pytest.mark.parametrize("late", [False, True])

@@ -25,7 +25,7 @@ from odradek.protocol.messages.fetch import FETCH, FetchPartition, FetchRequest,
 from odradek.protocol.messages.init_producer_id import INIT_PRODUCER_ID, InitProducerIdRequest
 from odradek.protocol.messages.metadata import METADATA, MetadataRequest
 from tests.broker.network.client import ask, connect
-from tests.broker.tls.test_stores import ISSUED
+from tests.broker.tls.issued_stores import ISSUED
 from tests.fuzz.broker_process import COMMAND, BrokerProcess
 from tests.protocol.device_nodes import device
 

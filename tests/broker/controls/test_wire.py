@@ -17,8 +17,7 @@ from odradek.protocol.messages.heartbeat import HEARTBEAT, HeartbeatRequest
 from odradek.protocol.messages.join_group import JOIN_GROUP, JoinGroupRequest, JoinGroupRequestProtocol
 from odradek.protocol.messages.metadata import METADATA, MetadataRequest
 from odradek.protocol.messages.produce import PRODUCE, ProduceRequest
-from tests.broker.connections.test_core import fetch_request
-from tests.broker.harness import a_batch, produce_request
+from tests.broker.harness import a_batch, fetch_request, produce_request
 from tests.broker.network.client import ask, connect
 
 

@@ -9,8 +9,7 @@ import pytest
 from odradek.protocol.batches.records import HEADER, RecordBatch, batches
 from odradek.protocol.messages.api_versions import API_VERSIONS, ApiVersionsRequest
 from odradek.protocol.messages.fetch import FETCH, FetchPartition, FetchRequest, FetchTopic
-from tests.broker.connections.test_core import fetch_request
-from tests.broker.harness import World, produce
+from tests.broker.harness import World, fetch_request, produce
 
 ASK = ApiVersionsRequest(client_software_name="test", client_software_version="1")
 

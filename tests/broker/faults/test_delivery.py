@@ -13,8 +13,7 @@ from odradek.protocol.messages.fetch import FETCH
 from odradek.protocol.messages.heartbeat import HEARTBEAT, HeartbeatRequest
 from odradek.protocol.messages.produce import PRODUCE
 from odradek.protocol.messages.sasl_handshake import SASL_HANDSHAKE, SaslHandshakeRequest
-from tests.broker.connections.test_core import fetch_request
-from tests.broker.harness import Client, World, a_batch, produce, produce_request
+from tests.broker.harness import Client, World, a_batch, fetch_request, produce, produce_request
 
 ASK = ApiVersionsRequest(client_software_name="test", client_software_version="1")
 BEAT = HeartbeatRequest(group_id="g", generation_id=1, member_id="m")

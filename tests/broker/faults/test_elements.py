@@ -21,7 +21,7 @@ from odradek.protocol.messages.offset_fetch import OFFSET_FETCH, OffsetFetchRequ
 from odradek.protocol.messages.produce import PRODUCE
 from odradek.protocol.messages.txn_offset_commit import TXN_OFFSET_COMMIT
 from odradek.protocol.schema import Api
-from tests.broker.api.test_failure import example
+from tests.broker.api.examples import example
 from tests.broker.harness import World
 
 

@@ -23,7 +23,7 @@ from odradek.protocol.messages.offset_commit import (
 from odradek.protocol.messages.offset_fetch import OFFSET_FETCH, OffsetFetchRequest, OffsetFetchRequestGroup
 from odradek.protocol.messages.produce import PRODUCE, PartitionProduceData, ProduceRequest, TopicProduceData
 from odradek.protocol.schema import Api
-from tests.broker.api.test_failure import error_codes, example
+from tests.broker.api.examples import error_codes, example
 from tests.broker.harness import World, a_batch, produce, produce_request
 
 CODE = ErrorCode.REASSIGNMENT_IN_PROGRESS

@@ -12,8 +12,7 @@ from odradek.protocol.messages.fetch import FETCH
 from odradek.protocol.messages.list_offsets import LIST_OFFSETS, ListOffsetsPartition, ListOffsetsRequest, ListOffsetsTopic
 from odradek.protocol.messages.metadata import METADATA, MetadataRequest
 from odradek.protocol.messages.produce import PRODUCE
-from tests.broker.connections.test_core import fetch_request
-from tests.broker.harness import World, a_batch, produce, produce_request
+from tests.broker.harness import World, a_batch, fetch_request, produce, produce_request
 
 ALL = MetadataRequest(topics=None)
 

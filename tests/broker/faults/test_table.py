@@ -9,8 +9,7 @@ from odradek.protocol.errors import ErrorCode
 from odradek.protocol.messages.api_versions import API_VERSIONS, ApiVersionsRequest
 from odradek.protocol.messages.fetch import FETCH
 from odradek.protocol.messages.produce import PRODUCE
-from tests.broker.connections.test_core import fetch_request
-from tests.broker.harness import START_MS, Client, World, a_batch, produce_request
+from tests.broker.harness import START_MS, Client, World, a_batch, fetch_request, produce_request
 
 ASK = ApiVersionsRequest(client_software_name="test", client_software_version="1")
 

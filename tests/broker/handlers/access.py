@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from odradek.broker.security.acls import Acl, Operation, PatternType, Permission, ResourceType
-from odradek.broker.settings.rows import STANDARD_AUTHORIZER
+from odradek.broker.settings.types import STANDARD_AUTHORIZER
 
 AUTHORIZED = {"authorizer.class.name": STANDARD_AUTHORIZER}
 

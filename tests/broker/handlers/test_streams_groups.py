@@ -12,7 +12,7 @@ import pytest
 
 from odradek.broker.cluster.features import STREAMS_VERSION, FeatureUpdate
 from odradek.broker.security.acls import Acl, Operation, PatternType, Permission, ResourceType
-from odradek.broker.settings.rows import STANDARD_AUTHORIZER
+from odradek.broker.settings.types import STANDARD_AUTHORIZER
 from odradek.broker.snapshots.cluster import write_cluster
 from odradek.protocol.batches.records import RecordBatch
 from odradek.protocol.errors import ErrorCode

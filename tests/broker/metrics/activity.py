@@ -1,4 +1,4 @@
-"""What groups and clients do in tests of metrics: they commit offsets and fetch."""
+"""Groups and clients that commit offsets and fetch in tests of metrics."""
 
 from __future__ import annotations
 

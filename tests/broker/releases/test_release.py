@@ -1,4 +1,4 @@
-"""A cluster that emulates an older release: served versions, and the refusal of all others."""
+"""A cluster that emulates an older release: served versions, and the refusal of all others. Features by release."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import pytest
 
+from odradek.broker.cluster.features import SUPPORTED
 from odradek.broker.groups.offsets import CommittedOffset
-from odradek.broker.releases.release import NAMES, release_of
+from odradek.broker.releases.release import NAMES, RANGES, features_of, number_of, release_of, versions_of
 from odradek.broker.security.startup import Security
 from odradek.broker.snapshots.cluster import write_cluster
 from odradek.protocol.batches.records import RecordBatch
@@ -18,6 +19,7 @@ from odradek.protocol.messages.describe_cluster import DESCRIBE_CLUSTER, Describ
 from odradek.protocol.messages.metadata import METADATA, MetadataRequest
 from odradek.protocol.messages.sasl_authenticate import SASL_AUTHENTICATE, SaslAuthenticateRequest
 from odradek.protocol.messages.sasl_handshake import SASL_HANDSHAKE, SaslHandshakeRequest
+from odradek.protocol.schema import Versions
 from tests.broker.harness import START_MS, World
 
 SOFTWARE = ApiVersionsRequest(client_software_name="test", client_software_version="1")
@@ -130,3 +132,36 @@ def test_release_writes_its_version_of_commits(name: str, version: int) -> None:
     log = world.cluster.topics["__consumer_offsets"].partitions[0].log
     values = [record.value or b"" for batch in log.batches(0, log.end_offset) for record in RecordBatch(batch).records()]
     assert [int.from_bytes(value[:2]) for value in values] == [version]
+
+
+def test_ranges_of_latest_release_are_the_served_ones() -> None:
+    assert {key: served for key, served in versions_of((4, 3)).items() if key in APIS} == {key: api.versions for key, api in APIS.items()}
+
+
+@pytest.mark.parametrize(
+    ("release", "expected"),
+    [("2.1", Versions(0, 7)), ("2.3", Versions(0, 7)), ("2.4", Versions(0, 8)), ("3.9", Versions(0, 11)), ("4.0", Versions(3, 12))],
+)
+def test_ranges_of_produce_follow_the_release(release: str, expected: Versions) -> None:
+    assert versions_of(number_of(release))[0] == expected
+
+
+def test_ranges_withdrawn_api_returns_when_kraft_has_it() -> None:
+    create_delegation_token = 38
+    assert [create_delegation_token in versions_of(release) for release in ((3, 2), (3, 3), (3, 5), (3, 6))] == [True, False, False, True]
+
+
+def test_ranges_entries_are_in_ascending_order() -> None:
+    for row in RANGES.values():
+        releases = [number_of(entry.partition(":")[0]) for entry in row.split()]
+        assert releases == sorted(set(releases))
+
+
+def test_features_with_zookeeper_are_none() -> None:
+    assert features_of((2, 1)) == features_of((3, 2)) == {}
+
+
+def test_features_of_kraft_releases_grow() -> None:
+    assert features_of((3, 3)) == {"metadata.version": (1, 7)}
+    assert features_of((3, 9)) == {"kraft.version": (0, 1), "metadata.version": (1, 21)}
+    assert features_of((4, 2)).keys() >= SUPPORTED.keys()

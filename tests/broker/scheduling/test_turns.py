@@ -26,8 +26,8 @@ from odradek.protocol.messages.metadata import (
     MetadataResponsePartition,
     MetadataResponseTopic,
 )
-from tests.broker.connections.test_core import replaced
 from tests.broker.harness import Client, World
+from tests.broker.replaced_handlers import replaced
 
 ASK = ApiVersionsRequest(client_software_name="test", client_software_version="1")
 BEAT = HeartbeatRequest(group_id="g", generation_id=1, member_id="m")

@@ -19,7 +19,7 @@ from odradek.broker.security.acls import (
 )
 from odradek.broker.security.authorizer import Authorizer, authorizer_of
 from odradek.broker.settings.properties import InvalidConfig
-from odradek.broker.settings.rows import STANDARD_AUTHORIZER
+from odradek.broker.settings.types import STANDARD_AUTHORIZER
 from odradek.broker.settings.values import BrokerConfig
 
 ALICE, HERE = "User:alice", "10.0.0.1"

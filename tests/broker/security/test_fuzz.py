@@ -8,6 +8,7 @@ from random import Random
 from struct import pack
 
 import pytest
+from hypothesis import settings
 
 from odradek.broker.security.startup import Security
 from odradek.protocol.frame import encode_request
@@ -21,7 +22,7 @@ from tests.broker.sasl_client import plain
 MECHANISMS = ["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER"]
 VERSIONS = ApiVersionsRequest(client_software_name="test", client_software_version="1")
 NO_TOPICS = MetadataRequest(topics=[])
-FRAMES = 100_000
+FRAMES = 1000 * settings().max_examples
 
 
 @pytest.fixture

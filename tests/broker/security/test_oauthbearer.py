@@ -17,9 +17,8 @@ from odradek.broker.security.oauthbearer import (
     key_set_url,
     validator_of,
 )
-from odradek.broker.settings.listener_settings import ListenerSettings
 from odradek.broker.settings.properties import InvalidConfig
-from odradek.broker.settings.values import BrokerConfig
+from odradek.broker.settings.values import BrokerConfig, ListenerSettings
 from tests.broker.security.tokens_for_tests import Signer, key_set_text, unsecured
 
 NOW_MS = 1_000_000

@@ -10,10 +10,9 @@ from odradek.broker.scheduling.timers import Timers
 from odradek.broker.security.sasl_listener import Accounts, SaslListener, SaslListeners
 from odradek.broker.security.scram import Account
 from odradek.broker.security.scram_credentials import MECHANISMS
-from odradek.broker.settings.listener_settings import ListenerSettings
 from odradek.broker.settings.listeners import Listener
 from odradek.broker.settings.properties import InvalidConfig
-from odradek.broker.settings.values import BrokerConfig
+from odradek.broker.settings.values import BrokerConfig, ListenerSettings
 
 ENABLED = "sasl.enabled.mechanisms"
 JAAS = "listener.name.external.plain.sasl.jaas.config"

@@ -7,8 +7,7 @@ import pytest
 from odradek.broker.cli import _parser
 from odradek.broker.commands.serve import cluster_config, topic_specs
 from odradek.broker.settings.cluster_config import TopicSpec
-from odradek.broker.settings.environment import settings_of
-from odradek.broker.settings.properties import InvalidConfig
+from odradek.broker.settings.properties import InvalidConfig, settings_of
 from tests.broker.settings.environments import ENVIRONMENTS
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from odradek.broker.releases.release import NAMES, release_of
 from odradek.broker.settings.cluster_config import rows_for
-from odradek.broker.settings.former import DEFAULTS_BEFORE, FORMER, SINCE
+from odradek.broker.settings.older_rows import DEFAULTS_BEFORE, FORMER, SINCE
 from odradek.broker.settings.properties import InvalidConfig
 from odradek.broker.settings.rows import BROKER_SETTINGS, PRESENT, TOPIC_SETTINGS
 from odradek.broker.settings.validation import validate_topic_configs

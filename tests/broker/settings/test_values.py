@@ -5,9 +5,20 @@ from __future__ import annotations
 import pytest
 
 from odradek.broker.settings.properties import InvalidConfig
-from odradek.broker.settings.rows import BROKER_SETTINGS
+from odradek.broker.settings.rows import BROKER_SETTINGS, TOPIC_SETTINGS
 from odradek.broker.settings.types import ConfigType
-from odradek.broker.settings.values import BrokerConfig, ConfigEntry, ConfigSource, GroupConfig, Synonym, TopicConfig
+from odradek.broker.settings.values import (
+    BrokerConfig,
+    ConfigEntry,
+    ConfigSource,
+    GroupConfig,
+    ListenerSettings,
+    Synonym,
+    TopicConfig,
+    base_name,
+    parse,
+    text_of,
+)
 
 TOPIC, OWN, CLUSTER_WIDE = ConfigSource.TOPIC, ConfigSource.DYNAMIC_BROKER, ConfigSource.DYNAMIC_DEFAULT_BROKER
 STATIC, DEFAULT = ConfigSource.STATIC_BROKER, ConfigSource.DEFAULT
@@ -166,3 +177,86 @@ def test_cleaner_threads_need_a_buffer_each() -> None:
     config = BrokerConfig(settings | {"log.cleaner.dedupe.buffer.size": str((2 << 20) + 2)})
     with pytest.raises(InvalidConfig, match="at least 1MB per cleaner thread"):
         config.altered(own={}, cluster_wide={"log.cleaner.threads": "3"})
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "value"),
+    [
+        ("retention.ms", " 5 ", 5),
+        ("segment.bytes", "+2000000", 2_000_000),
+        ("preallocate", "TRUE", True),
+        ("cleanup.policy", "delete, compact ", ("delete", "compact")),
+        ("cleanup.policy", "", ()),
+        ("min.cleanable.dirty.ratio", "1e-1", 0.1),
+        ("min.cleanable.dirty.ratio", "0.5f", 0.5),
+        ("leader.replication.throttled.replicas", "0:1,1:2", ("0:1", "1:2")),
+    ],
+)
+def test_parse_returns_typed_value(name: str, text: str, value: object) -> None:
+    assert parse(TOPIC_SETTINGS[name], text) == value
+
+
+def test_text_of_returns_text_that_java_shows() -> None:
+    doubles = {
+        0.5: "0.5",
+        0.0: "0.0",
+        1e7: "1.0E7",
+        1.7976931348623157e308: "1.7976931348623157E308",
+        0.0001: "1.0E-4",
+        12345678.9: "1.23456789E7",
+    }
+    assert {value: text_of(value) for value in doubles} == doubles
+    assert [text_of(value) for value in (None, True, 5, ("a", "b"), (), float("nan"), float("-inf"))] == [
+        None, "true", "5", "a,b", "", "NaN", "-Infinity",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("num.partitions", "num.partitions"),
+        ("listener.name.external.ssl.keystore.location", "ssl.keystore.location"),
+        ("listener.name.external.scram-sha-256.sasl.jaas.config", "sasl.jaas.config"),
+        ("listener.name.external.unknown.setting", "unknown.setting"),
+        ("listener.name.external", "listener.name.external"),
+    ],
+)
+def test_base_name_is_name_without_prefix(name: str, expected: str) -> None:
+    assert base_name(name) == expected
+
+
+REAUTH = "connections.max.reauth.ms"
+
+
+def test_listener_value_precedes_that_of_all_listeners() -> None:
+    config = BrokerConfig({REAUTH: "5", f"listener.name.external.{REAUTH}": "7", "sasl.enabled.mechanisms": "PLAIN, SCRAM-SHA-256"})
+    assert [ListenerSettings(config, name).integer(REAUTH) for name in ("EXTERNAL", "INTERNAL")] == [7, 5]
+    assert ListenerSettings(config, "EXTERNAL").words("sasl.enabled.mechanisms") == ("PLAIN", "SCRAM-SHA-256")
+
+
+def test_listener_value_without_any_is_the_default() -> None:
+    settings = ListenerSettings(BrokerConfig({}), "EXTERNAL")
+    assert (settings.integer(REAUTH), settings.text("ssl.keystore.location"), settings.text("ssl.client.auth")) == (0, "", "none")
+    assert settings.override(REAUTH) is None
+
+
+def test_listener_value_follows_dynamic_changes() -> None:
+    name = f"listener.name.external.{REAUTH}"
+    config = BrokerConfig({name: "1"})
+    settings = ListenerSettings(config, "EXTERNAL")
+    config.alter(own={}, cluster_wide={name: "2"})
+    assert settings.integer(REAUTH) == 2
+    config.alter(own={name: "3"}, cluster_wide={name: "2"})
+    assert settings.integer(REAUTH) == 3
+
+
+def test_listener_value_of_a_mechanism_has_its_prefix() -> None:
+    config = BrokerConfig({"listener.name.external.scram-sha-256.connections.max.reauth.ms": "9"})
+    settings = ListenerSettings(config, "EXTERNAL")
+    assert (settings.of_mechanism("SCRAM-SHA-256", REAUTH), settings.of_mechanism("PLAIN", REAUTH)) == ("9", None)
+
+
+def test_listener_value_invalid_is_refused() -> None:
+    settings = ListenerSettings(BrokerConfig({f"listener.name.external.{REAUTH}": "soon"}), "EXTERNAL")
+    with pytest.raises(InvalidConfig, match=REAUTH):
+        settings.integer(REAUTH)

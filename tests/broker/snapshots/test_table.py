@@ -13,7 +13,7 @@ from odradek.broker.snapshots.table import Snapshots
 from odradek.protocol.errors import ErrorCode
 from odradek.storage.log import Log
 from tests.broker.harness import World, a_batch, produce
-from tests.broker.topics.test_log_memory import VALUE, errors_of, mapping
+from tests.broker.topics.mapped_memory import VALUE, errors_of, mapping
 
 SIZE = len(a_batch(VALUE))
 

@@ -14,8 +14,7 @@ from odradek.broker.settings.cluster_config import cluster_of
 from odradek.broker.settings.properties import InvalidConfig
 from odradek.broker.settings.rows import SETTINGS
 from odradek.broker.snapshots.cluster import State, write_cluster
-from odradek.broker.snapshots.loading import loaded_config
-from odradek.broker.snapshots.trust import OUTSIDE
+from odradek.broker.snapshots.loading import OUTSIDE, loaded_config
 
 LOCAL = {"listeners": "PLAINTEXT://127.0.0.1:9092"}
 JWKS = "sasl.oauthbearer.jwks.endpoint.url"

@@ -14,8 +14,7 @@ from odradek.protocol.messages.create_topics import CREATE_TOPICS, CreatableTopi
 from odradek.protocol.messages.fetch import FETCH, FetchRequest
 from odradek.protocol.messages.metadata import METADATA, MetadataRequest, MetadataRequestTopic
 from odradek.protocol.messages.produce import PRODUCE
-from tests.broker.connections.test_core import fetch_request
-from tests.broker.harness import Client, World, a_batch, produce_request
+from tests.broker.harness import Client, World, a_batch, fetch_request, produce_request
 
 ASK = ApiVersionsRequest(client_software_name="test", client_software_version="1")
 

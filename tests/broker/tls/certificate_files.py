@@ -6,8 +6,7 @@ from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 
-from odradek.broker.settings.listener_settings import ListenerSettings
-from odradek.broker.settings.values import BrokerConfig
+from odradek.broker.settings.values import BrokerConfig, ListenerSettings
 from odradek.broker.tls.authority import Authority, Certificate
 
 PASSWORD = "stores-pass"

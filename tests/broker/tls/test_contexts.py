@@ -150,7 +150,7 @@ def test_context_with_invalid_settings_is_refused(settings: dict[str, str], comp
 
 
 def test_context_with_wrong_key_password_is_refused_without_it() -> None:
-    from tests.broker.tls.test_stores import encrypted_key
+    from tests.broker.tls.issued_stores import encrypted_key
 
     settings = inline(ISSUED) | {"ssl.keystore.key": encrypted_key(), "ssl.key.password": "other-pass"}
     with pytest.raises(InvalidConfig, match=r"check that they belong together, and ssl.key.password") as refused:

@@ -5,24 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from cryptography.hazmat.primitives.serialization import (
-    BestAvailableEncryption,
-    Encoding,
-    PrivateFormat,
-    load_pem_private_key,
-)
 
 from odradek.broker.settings.properties import InvalidConfig
 from odradek.broker.tls.stores import key_store_of, trusted_certificates_of
-from tests.broker.tls.certificate_files import PASSWORD, authority, certificate, inline, settings_of, trusting, written
+from tests.broker.tls.certificate_files import PASSWORD, authority, inline, settings_of, trusting, written
+from tests.broker.tls.issued_stores import ISSUED, encrypted_key
 
-ISSUED = certificate()
 JKS = b"\xfe\xed\xfe\xed\0\0\0\2" + bytes(30)
-
-
-def encrypted_key() -> str:
-    key = load_pem_private_key(ISSUED.key, None)
-    return key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, BestAvailableEncryption(PASSWORD.encode())).decode()
 
 
 def test_key_store_in_settings_is_read() -> None:

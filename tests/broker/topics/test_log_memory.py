@@ -17,12 +17,12 @@ from odradek.protocol.messages.fetch import FETCH, FetchPartition, FetchRequest,
 from odradek.protocol.messages.produce import PRODUCE, PartitionProduceData
 from odradek.storage.blocks import Blocks
 from odradek.storage.log import Log
-from tests.broker.harness import Client, World, a_batch, produce, produce_request
+from tests.broker.harness import World, a_batch, produce, produce_request
+from tests.broker.topics.mapped_memory import VALUE, errors_of, mapping
 
 reuses = pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells whether a view of a mapping exists")
 
 LIMIT = 300_000
-VALUE = b"v" * 20_000
 
 
 @pytest.fixture
@@ -31,11 +31,6 @@ def without_collector() -> Iterator[None]:
     gc.disable()
     yield
     gc.enable()
-
-
-def mapping(log: Log) -> weakref.ref[object]:
-    """Returns a reference to the memory of the newest records of a log."""
-    return weakref.ref(log.read(log.end_offset - 1, 1, log.end_offset, at_least_one=True)[0].obj)
 
 
 def blocks_of(log: Log) -> list[object]:
@@ -147,11 +142,6 @@ def limited_world(limit: int = LIMIT) -> World:
     for name in ("t", "u"):
         world.cluster.topics.create(name, 1)
     return world
-
-
-def errors_of(client: Client, topic: str, count: int = 1) -> list[int]:
-    answers = [client.call(PRODUCE, 9, produce_request(topic, a_batch(VALUE))) for _ in range(count)]
-    return [answer.responses[0].partition_responses[0].error_code for answer in answers]
 
 
 def test_produce_at_the_limit_is_refused_and_logged_once(caplog: pytest.LogCaptureFixture) -> None:

@@ -10,7 +10,7 @@ from odradek.protocol.messages.heartbeat import HEARTBEAT, HeartbeatRequest, Hea
 from odradek.protocol.messages.produce import PRODUCE, PartitionProduceResponse, ProduceResponse, TopicProduceResponse
 from odradek.protocol.messages.sasl_authenticate import SASL_AUTHENTICATE, SaslAuthenticateRequest
 from tests.broker.harness import a_batch, produce_request
-from tests.broker.wire.exchanges import an_exchange, exchange, frame_of
+from tests.broker.wire.made_exchanges import an_exchange, exchange, frame_of
 
 
 def test_exchange_of_heartbeat_is_decoded() -> None:

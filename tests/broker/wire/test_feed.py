@@ -6,7 +6,7 @@ from odradek.broker.wire.feed import Feed, show_selected
 from odradek.broker.wire.filters import parse_filter
 from odradek.protocol.messages.fetch import FETCH, FetchPartition, FetchRequest, FetchTopic
 from tests.broker.harness import World, produce
-from tests.broker.wire.worlds import a_world, pipelined, record_of
+from tests.broker.wire.recorded_worlds import a_world, pipelined, record_of
 
 
 def taken(feed: Feed[Entry]) -> list[Entry]:

@@ -5,7 +5,7 @@ import pytest
 from odradek.broker.control_errors import InvalidControl
 from odradek.broker.wire.exchange import Moment
 from odradek.broker.wire.filters import MAX_CHARACTERS, parse_filter
-from tests.broker.wire.exchanges import AN_EVENT, a_heartbeat, a_produce
+from tests.broker.wire.made_entries import AN_EVENT, a_heartbeat, a_produce
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,9 @@ from odradek.protocol.batches.compression import Compression
 from odradek.protocol.messages.fetch import FETCH, FetchPartition, FetchRequest, FetchTopic
 from odradek.protocol.messages.join_group import JOIN_GROUP, JoinGroupRequest, JoinGroupRequestProtocol
 from odradek.protocol.messages.push_telemetry import PUSH_TELEMETRY, PushTelemetryRequest
-from tests.broker.wire.exchanges import AN_EVENT, a_heartbeat, a_produce, exchange
-from tests.protocol.otlp_fields import field, message
+from tests.broker.wire.made_entries import AN_EVENT, a_heartbeat, a_produce
+from tests.broker.wire.made_exchanges import exchange
+from tests.protocol.otlp_messages import field, message
 
 
 def a_fetch_by_id() -> Exchange:

@@ -9,7 +9,7 @@ from odradek.broker.wire.labels import contents_label, response_label
 from odradek.protocol.messages.produce import PRODUCE
 from tests.broker.harness import a_batch, produce_request
 from tests.broker.wire.diagrams.scenes import fetched, heartbeat, produced
-from tests.broker.wire.exchanges import exchange
+from tests.broker.wire.made_exchanges import exchange
 
 
 def several(count: int) -> bytes:

@@ -4,7 +4,8 @@ import re
 
 from odradek.broker.wire.exchange import Event, Frame, Moment, client_id_of
 from odradek.broker.wire.lines import Lines, shown
-from tests.broker.wire.exchanges import AN_EVENT, a_heartbeat, a_produce, an_exchange
+from tests.broker.wire.made_entries import AN_EVENT, a_heartbeat, a_produce
+from tests.broker.wire.made_exchanges import an_exchange
 
 TIMES = {"received": Moment(0, 1_700_000_000_250), "answered": Moment(0, 1_700_000_000_262.5)}
 TIME = r"\d\d:\d\d:\d\d\.250"

@@ -8,7 +8,7 @@ from odradek.protocol.messages.fetch import FETCH, FetchPartition, FetchRequest,
 from odradek.protocol.messages.metadata import METADATA, MetadataRequest
 from odradek.protocol.messages.produce import PRODUCE
 from tests.broker.harness import START_MS, World, a_batch, produce, produce_request
-from tests.broker.wire.worlds import a_world, pipelined, record_of
+from tests.broker.wire.recorded_worlds import a_world, pipelined, record_of
 
 
 def exchanges(world: World) -> list[Exchange]:

@@ -9,7 +9,7 @@ from odradek.broker.wire.filters import parse_filter
 from odradek.protocol.messages.metadata import METADATA, MetadataRequest
 from odradek.protocol.messages.produce import PRODUCE
 from tests.broker.harness import Client, World, a_batch, produce_request
-from tests.broker.wire.worlds import a_world, pipelined, record_of
+from tests.broker.wire.recorded_worlds import a_world, pipelined, record_of
 
 
 @pytest.fixture(autouse=True)

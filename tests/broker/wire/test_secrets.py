@@ -29,7 +29,7 @@ from odradek.protocol.messages.incremental_alter_configs import (
 )
 from tests.broker.harness import World
 from tests.broker.sasl_client import handshake, plain, scram
-from tests.broker.wire.worlds import record_of
+from tests.broker.wire.recorded_worlds import record_of
 
 PASSWORD = "correct-horse-battery"
 SALTED = b"salted-password-of-32-bytes-here"

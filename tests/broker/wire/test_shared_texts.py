@@ -9,7 +9,7 @@ from odradek.broker.wire.exchange import Entry
 from odradek.broker.wire.feed import Feed, SharedTexts
 from odradek.broker.wire.filters import parse_filter
 from tests.broker.harness import World
-from tests.broker.wire.worlds import a_world, pipelined, record_of
+from tests.broker.wire.recorded_worlds import a_world, pipelined, record_of
 
 
 class Rendering:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from itertools import product
 
 from odradek.broker.security.acls import CLUSTER_NAME, Operation, ResourceType
-from odradek.broker.settings.rows import STANDARD_AUTHORIZER
+from odradek.broker.settings.types import STANDARD_AUTHORIZER
 from odradek.protocol.messages.consumer_group_heartbeat import CONSUMER_GROUP_HEARTBEAT
 from odradek.protocol.messages.create_acls import CREATE_ACLS
 from odradek.protocol.messages.delete_acls import DELETE_ACLS

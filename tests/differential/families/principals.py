@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from odradek.broker.security.acls import CLUSTER_NAME, Operation, ResourceType
-from odradek.broker.settings.rows import STANDARD_AUTHORIZER
+from odradek.broker.settings.types import STANDARD_AUTHORIZER
 from odradek.protocol.messages.create_topics import CREATE_TOPICS
 from odradek.protocol.messages.describe_acls import DESCRIBE_ACLS
 from odradek.protocol.messages.describe_cluster import DESCRIBE_CLUSTER

@@ -17,7 +17,7 @@ from odradek.protocol.messages.fetch import (
 from odradek.protocol.messages.heartbeat import HEARTBEAT, HeartbeatRequest, HeartbeatResponse
 from odradek.protocol.messages.produce import PRODUCE, PartitionProduceResponse, ProduceResponse, TopicProduceResponse
 from tests.broker.harness import a_batch, produce_request
-from tests.broker.wire.exchanges import exchange
+from tests.broker.wire.made_exchanges import exchange
 
 START_MS = 1_700_000_000_000.0
 HOSTILE = "<script>alert(1)</script>\"'&;#\n\x00\x1b[31m\u202e%%{init}%% end"

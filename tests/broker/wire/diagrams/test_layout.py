@@ -15,7 +15,7 @@ from odradek.protocol.messages.metadata import (
     MetadataResponseTopic,
 )
 from tests.broker.wire.diagrams.scenes import at, fetched, heartbeat, produced, story
-from tests.broker.wire.exchanges import exchange
+from tests.broker.wire.made_exchanges import exchange
 
 
 def texts(entries: list[Entry], *, folded: bool = True) -> list[str]:

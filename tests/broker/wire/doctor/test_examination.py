@@ -14,7 +14,7 @@ from odradek.broker.wire.exchange import Entry, Event, Exchange, Frame
 from odradek.protocol.messages.produce import PRODUCE
 from tests.broker.harness import a_batch, produce_request
 from tests.broker.wire.diagrams.scenes import HOSTILE, at, fetched, heartbeat, hostile_story, produced, story
-from tests.broker.wire.exchanges import exchange
+from tests.broker.wire.made_exchanges import exchange
 
 
 def names(entries: list[Entry]) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from odradek.broker.wire.doctor.examination import examine
 from odradek.broker.wire.exchange import Entry, Exchange
 from odradek.protocol.messages.metadata import METADATA, MetadataRequest, MetadataRequestTopic, MetadataResponse, MetadataResponseTopic
-from tests.broker.wire.exchanges import exchange
+from tests.broker.wire.made_exchanges import exchange
 
 
 def asked(sequence: int, *names: str, error: int = 0) -> Exchange:

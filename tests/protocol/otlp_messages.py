@@ -1,4 +1,4 @@
-"""Encodes fields and messages of protocol buffers, in which metrics are pushed."""
+"""Protocol buffers of OpenTelemetry, field by field."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from odradek.broker.groups.consumer.heartbeat import ConsumerHeartbeat
 from odradek.broker.groups.states import GroupState
 from odradek.broker.scheduling.waiting import Reply
 from odradek.broker.snapshots.cluster import write_cluster
-from odradek.broker.snapshots.timers import set_timers
+from odradek.broker.snapshots.coordinators import set_timers
 from odradek.broker.transactions.transaction import TopicPartition, TransactionState
 from tests.broker.harness import World, produce
 

@@ -1,4 +1,4 @@
-"""Clusters with a record, and clients whose requests it contains."""
+"""Clusters whose record is read, and requests that are recorded together."""
 
 from __future__ import annotations
 
