@@ -127,6 +127,6 @@ def _is_of_library(kind: type) -> bool:
 
 
 def _creation(instance: object) -> str | None:
-    """Returns the line that created an object, None if that was before allocations were traced."""
+    """Returns the line that created an object, None if allocations were not traced yet."""
     traceback = tracemalloc.get_object_traceback(instance)
     return None if traceback is None else f"{traceback[-1].filename}:{traceback[-1].lineno}"

@@ -36,7 +36,7 @@ CANNOT_INTERRUPT = "the main thread executes no Python code, so that the test ca
 
 
 class Timeout:
-    """The time limit of one test, from the moment on at which it uses a cluster."""
+    """The time limit of one test, which begins when the test first uses a cluster."""
 
     def __init__(self, test: RunningTest, limit_s: float, config: pytest.Config) -> None:
         self._test = test
@@ -74,7 +74,7 @@ class Timeout:
                 self._end_process()
 
     def _interrupts(self) -> bool:
-        """Returns whether the main thread has raised the failure, or has been between two phases, within the time for that."""
+        """Returns whether the main thread has handled the signal within GRACE_S. Between two phases of a test it raises no failure."""
         if SIGNAL is None or not self._can_interrupt:
             return False
         signal.pthread_kill(threading.main_thread().ident or 0, SIGNAL)

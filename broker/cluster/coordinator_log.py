@@ -71,9 +71,9 @@ class CoordinatorMoves:
         self._coordinator_log = coordinator_log
         self._groups = groups
         self._background = background
-        self._epochs: dict[Partition, int] = {}
+        self.epochs: dict[Partition, int] = {}
         """The leader epochs of partitions that have had another one than `Topics.first_leader_epoch`."""
-        self._untreated: dict[Partition, bool] = {}
+        self.untreated: dict[Partition, bool] = {}
         """The partitions whose groups are treated in the next turn, and whether they have another leader."""
         self.failed: set[Partition] = set()
 
@@ -90,26 +90,27 @@ class CoordinatorMoves:
         """Treats the groups of a partition of `__consumer_offsets` from the next turn on, if its leader is another one or has returned."""
         if partition.topic.name != CONSUMER_OFFSETS or partition.leader in (NO_LEADER, *self._brokers.silent):
             return
-        moved = partition.leader_epoch != self._epochs.get(partition, self._topics.first_leader_epoch)
-        self._epochs[partition] = partition.leader_epoch
+        moved = partition.leader_epoch != self.epochs.get(partition, self._topics.first_leader_epoch)
+        self.epochs[partition] = partition.leader_epoch
         if moved or partition in self.failed:
             self.failed.discard(partition)
-            if not self._untreated:
-                self._background(self._treat_groups())
-            self._untreated[partition] = moved or self._untreated.get(partition, False)
+            if not self.untreated:
+                self._background(self.treat_groups())
+            self.untreated[partition] = moved or self.untreated.get(partition, False)
 
     def forget_epochs(self) -> None:
         """Notes that all partitions are in the first leader epoch, and that none has another leader."""
-        self._epochs.clear()
+        self.epochs.clear()
 
     def deleted(self, partition: Partition) -> None:
         """Forgets a partition."""
-        self._epochs.pop(partition, None)
+        self.epochs.pop(partition, None)
         self.failed.discard(partition)
 
-    def _treat_groups(self) -> Background:
-        all_groups, untreated = self._groups(), self._untreated
-        self._untreated = {}
+    def treat_groups(self) -> Background:
+        """Renews the sessions of the groups whose coordinator has returned, and tells groups whose coordinator has moved."""
+        all_groups, untreated = self._groups(), self.untreated
+        self.untreated = {}
         for groups in chunks(list(all_groups)):
             for group in groups:
                 partition = self._coordinator_log.partition(group.group_id, CONSUMER_OFFSETS)

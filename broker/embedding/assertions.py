@@ -37,8 +37,8 @@ def record(**fields: Any) -> ExpectedRecord:
 def assert_records(topic: Topic | Sequence[TopicRecord], expected: Iterable[Any], *, ignore_order: bool = False) -> None:
     """Raises AssertionError unless the topic has exactly the expected records, in the order of partitions and offsets.
 
-    An expected record is a value, a pair of key and value, or `record(...)`. `topic` is a handle, or records that one has returned; for a
-    handle, records of open and aborted transactions do not count. With `ignore_order` the order does not matter.
+    An expected record is a value, a pair of key and value, or `record(...)`. `topic` is a handle, or records that a handle has returned; of
+    a handle, records of open and aborted transactions do not count. With `ignore_order` the order does not matter.
     """
     if isinstance(topic, str):
         raise TypeError(f"topic must be a handle, such as cluster.topic({topic!r}), or records that one has returned")
@@ -64,9 +64,9 @@ def assert_records(topic: Topic | Sequence[TopicRecord], expected: Iterable[Any]
 
 
 def assert_committed(group: Group | GroupInfo, topic: str, offset: int | None, *, partition: int | None = None) -> None:
-    """Raises AssertionError unless a group has committed this offset in a topic, which is that of the next record to read.
+    """Raises AssertionError unless a group has committed this offset in a topic. It is the offset of the next record to read.
 
-    None stands for no committed offset, also if the group does not exist. `group` is a handle, or what one has returned. Raises
+    None stands for no committed offset, also if the group does not exist. `group` is a handle, or the result of its `info`. Raises
     InvalidControl if the topic has several partitions and `partition` names none.
     """
     try:

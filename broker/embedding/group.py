@@ -17,7 +17,7 @@ STABLE = "Stable"
 UNKNOWN_LAG = "the lag of group {!r} is unknown, because it has committed no offset and no member subscribes to a topic"
 
 
-class GroupConditions(TypedDict, total=False):
+class WaitConditions(TypedDict, total=False):
     """The conditions of `cluster.wait_for_group`."""
 
     members: int | None
@@ -43,7 +43,7 @@ class AsyncGroup(Awaitable[GroupInfo]):
         """Returns the present state. Raises InvalidControl if the group does not exist."""
         return await self._cluster.show_group(self.group_id)
 
-    async def wait_for(self, **conditions: Unpack[GroupConditions]) -> GroupInfo:
+    async def wait_for(self, **conditions: Unpack[WaitConditions]) -> GroupInfo:
         """Waits until the group fulfils all conditions, such as `lag=0` or `topic="orders", committed=3`. Raises ControlTimeout."""
         return await self._cluster.wait_for_group(self.group_id, **conditions)
 
@@ -120,7 +120,7 @@ class Group:
             raise InvalidControl("group", UNKNOWN_LAG.format(self.group_id))
         return lag
 
-    def wait_for(self, **conditions: Unpack[GroupConditions]) -> GroupInfo:
+    def wait_for(self, **conditions: Unpack[WaitConditions]) -> GroupInfo:
         """Waits until the group fulfils all conditions, such as `lag=0` or `topic="orders", committed=3`. Raises ControlTimeout."""
         return self._cluster.wait_for_group(self.group_id, **conditions)
 

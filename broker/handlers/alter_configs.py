@@ -134,7 +134,7 @@ def _check_request(resource: Resource) -> None:
         raise KafkaError(ErrorCode.INVALID_REQUEST, f"Null value not supported for : {', '.join(empty)}")
 
 
-def _replaced(resource: full.AlterConfigsResource, target: Target) -> dict[str, str]:
+def _replaced(resource: full.AlterConfigsResource, _: Target) -> dict[str, str]:
     return {config.name: config.value or "" for config in resource.configs}
 
 
@@ -212,7 +212,7 @@ def _topic(name: str, broker: Broker) -> Target:
         raise KafkaError(ErrorCode.INVALID_TOPIC_EXCEPTION, f"Topic name is invalid: {reason}")
     rows, topic = broker.config.rows.topic, broker.cluster.topics.get(name)
     if topic is None:
-        return Target(rows, {}, {}, lambda changed: None, f"The topic '{name}' does not exist.")
+        return Target(rows, {}, {}, lambda _: None, f"The topic '{name}' does not exist.")
     return Target(rows, topic.config.overrides, topic.config.values, lambda changed: broker.cluster.alter_topic(topic, changed))
 
 

@@ -84,7 +84,7 @@ def _elect(name: str, election_type: int, context: Context, index: int) -> Parti
     return PartitionResult(partition_id=index, error_message=None)
 
 
-def _elect_preferred(partition: Partition, context: Context) -> None:
+def _elect_preferred(partition: Partition, _: Context) -> None:
     if partition.leader == partition.replicas[0]:
         raise KafkaError(ErrorCode.ELECTION_NOT_NEEDED, "Leader election not needed for topic partition.")
     if not partition.prefer_first_replica():

@@ -208,7 +208,7 @@ class ClientProtocol(asyncio.BufferedProtocol):
         self.connection.ask_for_flush()
 
     def follow(self, capture: CaptureWriter | None, *, is_new: bool = False) -> None:
-        """Writes what happens on the connection to a capture, or to none any more."""
+        """Begins to write what happens on the connection to a capture, or stops it with None."""
         from .tap import Tap
 
         self._tap = None if capture is None else Tap(capture, self.connection, self._open_transport, is_new=is_new)

@@ -44,7 +44,7 @@ class KeySets:
                 log.warning("keeping the former keys: %s", error)
 
     async def stop(self) -> None:
-        """Ends reading."""
+        """Stops reading the key sets again."""
         for task in self._refreshing:
             task.cancel()
         await asyncio.gather(*self._refreshing, return_exceptions=True)

@@ -150,7 +150,7 @@ class Listeners:
             client.reset(reason)
 
     def follow(self, capture: CaptureWriter | None) -> None:
-        """Writes what happens on all connections to a capture, or to none any more."""
+        """Begins to write what happens on all connections to a capture, or stops it with None."""
         for client in self._clients:
             client.follow(capture)
 

@@ -207,7 +207,7 @@ class Server:
         self.driver.announce_change()
 
     def follow(self, capture: CaptureWriter | None) -> None:
-        """Writes what happens on all connections to a capture, or to none any more."""
+        """Begins to write what happens on all connections to a capture, or stops it with None."""
         self.capture = capture
         self.listeners.follow(capture)
 

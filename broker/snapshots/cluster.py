@@ -50,7 +50,7 @@ METADATA_LOG = Record(MetadataLog, {"_start_ms": MOMENT, "_records": PLAIN}, apa
 PRODUCER_IDS = Record(ProducerIds, {"next_id": PLAIN}, apart=("_timers", "_partitions", "check"))
 _OFFSETS = mapped(PLAIN, mapped(PLAIN, _PAIRS))
 ZOOKEEPER = Record(ZooKeeper, {"controller_id": PLAIN, "offsets": _OFFSETS})
-_ENTITY = Form(lambda entity: list(map(list, entity)), lambda plain, shift_ms: tuple(map(tuple, plain)))
+_ENTITY = Form(lambda entity: list(map(list, entity)), lambda plain, _: tuple(map(tuple, plain)))
 NODES = Record(Brokers, {"silent": ordered()}, apart=("_zookeeper",))
 THROTTLE = Record(ReplicationThrottle, {"free_at_ms": mapped(TUPLE, MOMENT)}, apart=("_timers", "_brokers"))
 _PARTS = ("_timers", "_config", "_topics", "_brokers", "_metadata_log", "_coordinator_moves")

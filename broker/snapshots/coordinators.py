@@ -17,7 +17,7 @@ from .forms import Plain, Record
 
 # Written by the functions below, because a partition is written as its topic and index.
 _PARTS = ("_topics", "_coordinator_log", "_groups")
-COORDINATOR_MOVES = Record(CoordinatorMoves, {}, apart=(*_PARTS, "_brokers", "_background", "_epochs", "_untreated", "failed"))
+COORDINATOR_MOVES = Record(CoordinatorMoves, {}, apart=(*_PARTS, "_brokers", "_background", "epochs", "untreated", "failed"))
 TRANSACTION_LOG = Record(TransactionLog, {}, apart=(*_PARTS, "_timers", "_features", "_producer_ids", "_wake", "uncommitted"))
 
 
@@ -25,8 +25,8 @@ def write_coordinators(cluster: ClusterState) -> Plain:
     """Returns the state of the coordinators of a cluster."""
     moves = cluster.coordinator_moves
     return {
-        "epochs": [[*_place(partition), epoch] for partition, epoch in moves._epochs.items()],
-        "untreated": [[*_place(partition), moved] for partition, moved in moves._untreated.items()],
+        "epochs": [[*_place(partition), epoch] for partition, epoch in moves.epochs.items()],
+        "untreated": [[*_place(partition), moved] for partition, moved in moves.untreated.items()],
         "failed": sorted(map(_place, moves.failed)),
         "uncommitted": [
             [*partition, *producer, end_offset] for (partition, producer), end_offset in cluster.transaction_log.uncommitted.items()
@@ -43,11 +43,11 @@ def fill_coordinators(cluster: ClusterState, plain: Mapping[str, Plain]) -> None
     from ..transactions.transaction import Producer, TopicPartition
 
     moves, topics = cluster.coordinator_moves, cluster.topics
-    moves._epochs = {topics[name].partitions[index]: epoch for name, index, epoch in plain["epochs"]}
-    moves._untreated = {topics[name].partitions[index]: moved for name, index, moved in plain["untreated"]}
+    moves.epochs = {topics[name].partitions[index]: epoch for name, index, epoch in plain["epochs"]}
+    moves.untreated = {topics[name].partitions[index]: moved for name, index, moved in plain["untreated"]}
     moves.failed = {topics[name].partitions[index] for name, index in plain["failed"]}
-    if moves._untreated:
-        cluster.background(moves._treat_groups())
+    if moves.untreated:
+        cluster.background(moves.treat_groups())
     cluster.transaction_log.uncommitted = {
         (TopicPartition(name, index), Producer(producer_id, epoch)): end_offset
         for name, index, producer_id, epoch, end_offset in plain["uncommitted"]

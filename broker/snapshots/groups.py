@@ -71,7 +71,7 @@ CONSUMER_MEMBER = Record(
 
 _TOUCHED = Form(
     lambda touched: [[kind.value, name] for kind, name in touched],
-    lambda plain, shift_ms: {(RecordType(kind), name): None for kind, name in plain},
+    lambda plain, _: {(RecordType(kind), name): None for kind, name in plain},
 )
 JOURNAL = Record(Journal, {"_touched": _TOUCHED})
 
@@ -84,7 +84,7 @@ def _find_resolutions(subscriptions: Subscriptions) -> None:
 
 _SUBSCRIPTION = Form(
     lambda subscription: [sorted(subscription[0]), subscription[1]],
-    lambda plain, shift_ms: (frozenset(plain[0]), plain[1]),
+    lambda plain, _: (frozenset(plain[0]), plain[1]),
 )
 
 SUBSCRIPTIONS = Record(
@@ -124,7 +124,7 @@ CONSUMER_GROUP = Record(
 )
 
 # Classes without state of their own. A resolution that is not complete begins again.
-MEMBER_TIMERS = Record(MemberTimers, {}, apart=("_timers", "_group_id", "_expire"))
+MEMBER_TIMERS = Record(MemberTimers, {}, apart=("_timers", "_group_id", "_action"))
 RESOLUTIONS = Record(Resolutions, {}, apart=("_topics", "_background", "_known"))
 RESOLUTION = Record(Resolution, {}, apart=("_regex", "_matches", "_work"))
 

@@ -92,7 +92,7 @@ PARTITION = Record(
     apart=("topic", "deletion_due", "compaction_due"),
 )
 
-OVERRIDES = Form(lambda config: [list(item) for item in config.overrides.items()], lambda plain, shift_ms: dict(plain))
+OVERRIDES = Form(lambda config: [list(item) for item in config.overrides.items()], lambda plain, _: dict(plain))
 """The settings of a topic or a group that differ from those of the broker."""
 
 TOPIC = Record(

@@ -6,7 +6,7 @@ from ..transactions.coordinator import Transactions
 from ..transactions.transaction import Producer, TopicPartition, Transaction, TransactionState
 from .forms import KEYS, MOMENT, PLAIN, Form, Record, coded, keyed, named
 
-_PARTITIONS = Form(lambda partitions: list(map(list, partitions)), lambda plain, shift_ms: {TopicPartition(*each): None for each in plain})
+_PARTITIONS = Form(lambda partitions: list(map(list, partitions)), lambda plain, _: {TopicPartition(*each): None for each in plain})
 
 TRANSACTION = Record(
     Transaction,

@@ -83,7 +83,7 @@ class Partition(ReplicatedLog):
         self.deletion_due: Due = None
         self.compaction_due: Due = None
         self.producers = Producers(topic.config.broker.integers["producer.id.expiration.ms"])
-        self.hold_high_watermark()
+        self.update_held_offset()
 
     def __repr__(self) -> str:
         return f"{self.topic.name}-{self.index}"

@@ -210,7 +210,7 @@ class ReplicatedLog(ABC):
 
     @property
     def in_sync_laggards(self) -> list[int]:
-        """The in-sync replicas that do not follow, or at a distance. They leave the in-sync replicas after replica.lag.time.max.ms."""
+        """The in-sync replicas that have stopped, or that follow at a distance. They leave after replica.lag.time.max.ms."""
         return [node for node in self.isr if node in self.lagging and node != self.leader]
 
     @property
@@ -231,7 +231,7 @@ class ReplicatedLog(ABC):
         """Notes the position of a follower whose node does not fetch from now on. It must not be one of the `silent_nodes` yet."""
         if node_id in self.replicas and node_id != self.leader:
             self._stop_follower(node_id)
-            self.hold_high_watermark()
+            self.update_held_offset()
 
     def node_stopped(self, node_id: int, running: Collection[int]) -> None:
         """Removes a node from the in-sync replicas, and elects another leader if it led."""
@@ -248,7 +248,7 @@ class ReplicatedLog(ABC):
         """Makes a follower lag by `records`. If this is 0, it stops where it is."""
         self._stop_follower(node_id)
         self.held[node_id] = Hold(records, self.high_watermark)
-        self.hold_high_watermark()
+        self.update_held_offset()
 
     def release(self, node_id: int, running: Collection[int]) -> None:
         """Ends the hold of a follower. It catches up at once if its node can fetch."""
@@ -263,7 +263,7 @@ class ReplicatedLog(ABC):
     def catch_up(self, nodes: Collection[int], running: Collection[int]) -> None:
         """Moves replicas to the end of the log and into the in-sync replicas, which may complete a reassignment."""
         if nodes:
-            self._keep_high_watermark()
+            self._advance_held_offset()
             self.lagging = {node: end for node, end in self.lagging.items() if node not in nodes}
             self._change(self.assignment.with_in_sync(nodes), running)
 
@@ -291,9 +291,9 @@ class ReplicatedLog(ABC):
 
     def move_leader(self, node_id: int) -> None:
         """Elects an in-sync replica. The records that it lacks, which are not committed, are truncated."""
-        self._keep_high_watermark()
+        self._advance_held_offset()
         self._begin_epoch(node_id)
-        self.hold_high_watermark()
+        self.update_held_offset()
 
     def prefer_first_replica(self) -> bool:
         """Elects the first replica, the preferred leader. Returns False without a change if it leads already or is not in sync."""
@@ -312,9 +312,9 @@ class ReplicatedLog(ABC):
         """Applies a changed `min_isr` to the eligible leader replicas and the high watermark."""
         if len(self.isr) >= self.min_isr:
             self.elr = []
-        self.hold_high_watermark()
+        self.update_held_offset()
 
-    def hold_high_watermark(self) -> None:
+    def update_held_offset(self) -> None:
         """Sets `held_offset` to None if the high watermark is the end of the log, and otherwise to an offset that it has reached."""
         if len(self.isr) >= self.min_isr and not any(node in self.lagging for node in self.isr):
             self.held_offset = None
@@ -322,10 +322,10 @@ class ReplicatedLog(ABC):
             self.held_offset = self.log.end_offset
 
     def _stop_follower(self, node_id: int) -> None:
-        self._keep_high_watermark()
+        self._advance_held_offset()
         self.lagging[node_id] = self.position(node_id)
 
-    def _keep_high_watermark(self) -> None:
+    def _advance_held_offset(self) -> None:
         """Notes the high watermark before a change on which it depends, because it never goes back without a truncation."""
         if self.held_offset is not None:
             self.held_offset = self.high_watermark
@@ -334,7 +334,7 @@ class ReplicatedLog(ABC):
 
     def _change(self, target: Assignment, running: Collection[int], *, unclean: bool = False) -> None:
         """Applies a change of replicas: completes the reassignment, updates the ELR, elects, moves the high watermark."""
-        self._keep_high_watermark()
+        self._advance_held_offset()
         self.discard_descriptions()
         former_isr, former_leader, min_isr = self.isr, self.leader, self.min_isr
         target = target.completed()
@@ -350,7 +350,7 @@ class ReplicatedLog(ABC):
             self.last_known_elr = [former_leader]
         self.lagging = {node: end for node, end in self.lagging.items() if node in self.replicas}
         self.held = {node: hold for node, hold in self.held.items() if node in self.replicas}
-        self.hold_high_watermark()
+        self.update_held_offset()
 
     def _update_elr(self, former_isr: Sequence[int], min_isr: int) -> None:
         """Makes replicas that leave the in-sync replicas eligible while fewer than `min_isr` replicas are in sync (KIP-966)."""

@@ -32,6 +32,7 @@ import uuid
 from base64 import urlsafe_b64encode
 from collections import Counter
 from collections.abc import Callable, Iterable
+from functools import partial
 
 from ....protocol.errors import ErrorCode, KafkaError
 from ....protocol.stored.coordinator_records import RecordType
@@ -46,7 +47,7 @@ from ..states import ConsumerGroupState
 from .assignors import ASSIGNORS, Slot, Subscriber
 from .heartbeat import LEAVE_EPOCH, LEAVE_STATIC_EPOCH, ConsumerHeartbeat, ConsumerHeartbeatResult
 from .member import ClassicProtocols, ConsumerMember
-from .member_timers import MemberTimers
+from .member_timers import REASONS, MemberTimers
 from .reconciliation import PartitionOwners, Reconciliation
 from .subscriptions import NO_TOPICS, Subscriptions
 
@@ -88,7 +89,7 @@ class ConsumerGroup(CommittingGroup[ConsumerMember]):
         self.journal = Journal()
         self.subscriptions = Subscriptions(cluster, self.journal, timers)
         self.assigned_at_ms: int | None = None
-        self.member_timers = MemberTimers(timers, group_id, self._expire)
+        self.member_timers = MemberTimers(timers, group_id, self.timer_action)
         self._random, self._remove_members = randomness, remove_members
 
     @property
@@ -190,7 +191,9 @@ class ConsumerGroup(CommittingGroup[ConsumerMember]):
         Raises KafkaError with UNKNOWN_MEMBER_ID or FENCED_INSTANCE_ID.
         """
         if instance_id is None:
-            return super().find(member_id)
+            if member_id not in self.members:
+                raise self._unknown_member_error(member_id)
+            return self.members[member_id]
         known_id = self.static_ids.get(instance_id)
         if known_id is None:
             raise KafkaError(ErrorCode.UNKNOWN_MEMBER_ID, f"Instance id {instance_id} is unknown.")
@@ -288,7 +291,7 @@ class ConsumerGroup(CommittingGroup[ConsumerMember]):
         return self.setting("consumer.session.timeout.ms", self.settings.group_consumer_session_timeout_ms)
 
     def timer_action(self, kind: str, member_id: str) -> Callable[[], None]:
-        return self.member_timers.action(kind, member_id)
+        return partial(self._expire, member_id, REASONS[kind])
 
     def _expire(self, member_id: str, reason: str) -> None:
         self.announce(f"member {member_id} {reason} and is removed")

@@ -9,7 +9,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 
 from ...scheduling.timers import Timers
 from .member import ConsumerMember, MemberState
@@ -24,19 +23,15 @@ REASONS = {
 
 
 class MemberTimers:
-    """The timers of one group. `expire` is called with a member id and the reason for the log when a timer fires."""
+    """The timers of one group. `action` returns the action of a timer by its kind and the member id."""
 
-    def __init__(self, timers: Timers, group_id: str, expire: Callable[[str, str], None]) -> None:
-        self._timers, self._group_id, self._expire = timers, group_id, expire
+    def __init__(self, timers: Timers, group_id: str, action: Callable[[str, str], Callable[[], None]]) -> None:
+        self._timers, self._group_id, self._action = timers, group_id, action
 
     def set(self, kind: str, member: ConsumerMember, delay_ms: int) -> None:
         """Sets a timer that removes the member after `delay_ms`."""
         member_id = member.member_id
-        self._timers.set((kind, self._group_id, member_id), delay_ms, self.action(kind, member_id))
-
-    def action(self, kind: str, member_id: str) -> Callable[[], None]:
-        """Returns the action of the timer (kind, group, member)."""
-        return partial(self._expire, member_id, REASONS[kind])
+        self._timers.set((kind, self._group_id, member_id), delay_ms, self._action(kind, member_id))
 
     def is_set(self, kind: str, member: ConsumerMember) -> bool:
         return (kind, self._group_id, member.member_id) in self._timers

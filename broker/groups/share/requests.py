@@ -39,11 +39,12 @@ class ShareRequests:
     def heartbeat(self, group_id: str, heartbeat: ShareHeartbeat) -> ShareHeartbeatResult:
         """Handles the heartbeat of a member that joins, continues or leaves. The first member creates the group. Raises KafkaError."""
         group = self._table.get(group_id)
-        if heartbeat.epoch != 0 and not isinstance(group, ShareGroup):
-            self._table.check_former(group_id, heartbeat.member_id)
-        if group is None and heartbeat.epoch > 0:
-            raise KafkaError(ErrorCode.GROUP_ID_NOT_FOUND, f"Share group {group_id} not found.")
-        group = self._table.new_share_group(group_id) if group is None and heartbeat.epoch == 0 else self.find(group_id)
+        if not isinstance(group, ShareGroup):
+            if heartbeat.epoch != 0:
+                self._table.check_former(group_id, heartbeat.member_id)
+            if group is None and heartbeat.epoch > 0:
+                raise KafkaError(ErrorCode.GROUP_ID_NOT_FOUND, f"Share group {group_id} not found.")
+            group = self._table.new_share_group(group_id) if group is None and heartbeat.epoch == 0 else self.find(group_id)
         if group.only_renews_session(heartbeat):
             return group.renew_by_heartbeat(heartbeat)
         with self._step(group, heartbeat.member_id):

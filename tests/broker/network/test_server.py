@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from odradek.broker import Cluster
-from odradek.broker.cluster.state import ClusterState
+from odradek.broker.cluster.nodes import Nodes
 from odradek.broker.network import client_protocol
 from odradek.broker.network.client_protocol import WRITE_BYTES
 from odradek.broker.network.server import Server
@@ -248,9 +248,9 @@ def test_failing_control_call_is_logged_and_raised(
         raise RuntimeError("a bug of ours")
 
     with Cluster(nodes=2, topics={"t": 2}) as cluster, connect(cluster.bootstrap_servers.split(",")[0]) as other:
-        for name, control in (("stop_node", cluster.stop_node), ("start_node", cluster.start_node)):
+        for name, control in (("stop", cluster.stop_node), ("start", cluster.start_node)):
             with monkeypatch.context() as patch:
-                patch.setattr(ClusterState, name, fail)
+                patch.setattr(Nodes, name, fail)
                 with pytest.raises(RuntimeError, match="a bug of ours"):
                     control(2)
             request = FetchRequest(

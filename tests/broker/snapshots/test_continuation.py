@@ -98,7 +98,7 @@ def test_restored_groups_are_not_taken_for_moved_ones(world: World) -> None:
     world.cluster.topics["__consumer_offsets"].partitions[0].elect(2)
     moves = back_to(world, write_cluster(world.cluster)).coordinator_moves
     moves.changed(world.cluster.topics["__consumer_offsets"].partitions[0])
-    assert moves._untreated == {}
+    assert moves.untreated == {}
 
 
 def test_loaded_state_begins_new_leader_epochs(world: World) -> None:
