@@ -11,9 +11,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from types import MappingProxyType
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
-from ..protocol.client.connection import ClientConnection
+from ..protocol.client.connection import ClientConnection, TopicPartition
 from ..protocol.client.line import Address
 from ..protocol.client.settings import ClientSecurity
 from ..protocol.errors import ErrorCode, KafkaError
@@ -30,16 +30,6 @@ READ_UNCOMMITTED, READ_COMMITTED = 0, 1
 BACKOFF_MS = 50
 CONSUMER_REPLICA_ID = -1
 """The replica id in requests of consumers."""
-
-
-class TopicPartition(NamedTuple):
-    """A partition of a topic."""
-
-    topic: str
-    partition: int
-
-    def __str__(self) -> str:
-        return f"{self.topic}-{self.partition}"
 
 
 @dataclass(frozen=True)

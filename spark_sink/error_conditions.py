@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Self
 
-from .client import TopicPartition
+from ..protocol.client.connection import TopicPartition
 
 DATA_LOSS = (
     "Some data may have been lost because they are not available in Kafka any more; to read what is left, set the source option "

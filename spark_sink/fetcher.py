@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from ..protocol.client.connection import ClientConnection
+from ..protocol.client.connection import ClientConnection, TopicPartition
 from ..protocol.errors import ErrorCode, KafkaError
 from ..protocol.messages.fetch import FETCH, AbortedTransaction, FetchPartition, FetchRequest, FetchTopic
 from .batches import Batches
-from .client import ClientConfig, KafkaClient, RetryTimer, TopicPartition, broker_error
+from .client import ClientConfig, KafkaClient, RetryTimer, broker_error
 
 
 class Span(NamedTuple):

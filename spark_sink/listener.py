@@ -13,7 +13,7 @@ from pyspark.sql.streaming.listener import (
     StreamingQueryListener,
 )
 
-from .client import TopicPartition
+from ..protocol.client.connection import TopicPartition
 from .offset_options import from_json
 
 logger = logging.getLogger("odradek.spark_sink.lag")

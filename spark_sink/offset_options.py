@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from .client import EARLIEST, LATEST, TopicPartition
+from ..protocol.client.connection import TopicPartition
+from .client import EARLIEST, LATEST
 from .user_options import INT64_MAX, UserOptions, is_integer, unexpected_value
 
 OffsetJson: TypeAlias = dict[str, dict[str, int]]

@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from .client import LATEST, KafkaClient, TopicPartition
+from ..protocol.client.connection import TopicPartition
+from .client import LATEST, KafkaClient
 from .error_conditions import partitions_do_not_match, start_after_end, times_do_not_match
 from .offset_options import Bound, Offsets, Times
 from .source_options import Assign, ReadOptions, Subscribe, Subscription

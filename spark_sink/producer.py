@@ -20,12 +20,12 @@ from typing import NamedTuple
 
 from ..protocol.batches.compression import Compression, compress
 from ..protocol.batches.records import HEADER, PREFIX_SIZE, BatchHeader, write_crc
-from ..protocol.client.connection import ClientConnection
+from ..protocol.client.connection import ClientConnection, TopicPartition
 from ..protocol.client.line import Address
 from ..protocol.errors import ErrorCode, KafkaError
 from ..protocol.messages.init_producer_id import INIT_PRODUCER_ID, InitProducerIdRequest
 from ..protocol.messages.produce import PRODUCE, PartitionProduceData, ProduceRequest, TopicProduceData
-from .client import ClientConfig, KafkaClient, RetryTimer, TopicPartition, broker_error
+from .client import ClientConfig, KafkaClient, RetryTimer, broker_error
 
 ALL_REPLICAS = -1
 MAX_IN_FLIGHT = 5

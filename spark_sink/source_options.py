@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from .client import EARLIEST, LATEST, ClientConfig, TopicPartition
+from ..protocol.client.connection import TopicPartition
+from .client import EARLIEST, LATEST, ClientConfig
 from .client_options import client_config
 from .error_conditions import start_after_end
 from .offset_options import Bound, ending, starting

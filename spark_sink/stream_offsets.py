@@ -11,7 +11,8 @@ import time
 from collections.abc import Callable, Iterable
 from typing import TypeAlias
 
-from .client import BACKOFF_MS, EARLIEST, LATEST, KafkaClient, RetryTimer, TopicPartition, client_for
+from ..protocol.client.connection import TopicPartition
+from .client import BACKOFF_MS, EARLIEST, LATEST, KafkaClient, RetryTimer, client_for
 from .error_conditions import (
     KafkaCondition,
     added_partition_starts_late,

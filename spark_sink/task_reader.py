@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from .client import EARLIEST, KafkaClient, TopicPartition
+from ..protocol.client.connection import TopicPartition
+from .client import EARLIEST, KafkaClient
 from .decoder import Decoder
 from .error_conditions import could_not_read
 from .fetcher import OffsetOutOfRange, Span, fetch

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..protocol.batches.records import HEADER
-from .client import TopicPartition
+from ..protocol.client.connection import TopicPartition
 from .encoder import BINARY, RecordColumns, RecordEncoder
 from .error_conditions import null_topic
 from .partitioner import Partitioner

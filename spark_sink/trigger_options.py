@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from .client import TopicPartition
+from ..protocol.client.connection import TopicPartition
 from .user_options import INT64_MAX, UserOptions
 
 UNITS_MS = {"us": 0.001, "ms": 1, "": 1, "s": 1000, "m": 60_000, "min": 60_000, "h": 3_600_000, "d": 86_400_000}

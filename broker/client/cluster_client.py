@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from ...protocol.client.connection import ClientConnection
+from ...protocol.client.connection import ClientConnection, TopicPartition
 from ...protocol.client.line import Address, LoginFailed, NotKafka
 from ...protocol.errors import ErrorCode, KafkaError
 from ...protocol.messages.find_coordinator import FIND_COORDINATOR, FindCoordinatorRequest
@@ -30,16 +30,6 @@ class ClientError(Exception):
 
 class NoAnswer(ClientError):
     """A broker cannot be reached, or it has closed the connection."""
-
-
-class TopicPartition(NamedTuple):
-    """A partition of a topic."""
-
-    topic: str
-    partition: int
-
-    def __str__(self) -> str:
-        return f"{self.topic}-{self.partition}"
 
 
 def check(code: int, subject: str, message: str | None = None) -> None:

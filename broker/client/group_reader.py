@@ -9,9 +9,10 @@ from typing import Any
 from uuid import uuid4
 
 from ...protocol.batches.records import Record
+from ...protocol.client.connection import TopicPartition
 from ...protocol.errors import KafkaError
 from ...protocol.messages.consumer_group_heartbeat import CONSUMER_GROUP_HEARTBEAT, ConsumerGroupHeartbeatRequest, TopicPartitions
-from .cluster_client import PAUSE_S, ClientError, ClusterClient, TopicPartition, check
+from .cluster_client import PAUSE_S, ClientError, ClusterClient, check
 from .groups import commit, committed_offsets
 from .offsets import EARLIEST, LATEST, Offsets, list_offsets, of_topics
 from .reading import Reader

@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from ...protocol.client.connection import TopicPartition
 from ...protocol.errors import ErrorCode, KafkaError
 from ...protocol.messages.consumer_group_describe import CONSUMER_GROUP_DESCRIBE, ConsumerGroupDescribeRequest
 from ...protocol.messages.delete_groups import DELETE_GROUPS, DeleteGroupsRequest
@@ -28,7 +29,7 @@ from ...protocol.messages.share_group_describe import SHARE_GROUP_DESCRIBE, Shar
 from ...protocol.messages.streams_group_describe import STREAMS_GROUP_DESCRIBE, StreamsGroupDescribeRequest
 from ...protocol.schema import Api, Message, ProtocolError
 from ...protocol.stored import consumer_protocol
-from .cluster_client import ClientError, ClusterClient, TopicPartition, check
+from .cluster_client import ClientError, ClusterClient, check
 from .offsets import EARLIEST, LATEST, Offsets, list_offsets, of_topics
 
 CLASSIC, SHARE = "classic", "share"

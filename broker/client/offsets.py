@@ -7,8 +7,9 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import NamedTuple
 
+from ...protocol.client.connection import TopicPartition
 from ...protocol.messages.list_offsets import LIST_OFFSETS, ListOffsetsPartition, ListOffsetsRequest, ListOffsetsTopic
-from .cluster_client import ClusterClient, TopicPartition, check
+from .cluster_client import ClusterClient, check
 
 EARLIEST, LATEST = -2, -1
 """The timestamps with which ListOffsets requests the two ends of a log."""

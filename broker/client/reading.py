@@ -7,9 +7,10 @@ from typing import Any
 
 from ...protocol.batches.record_builder import ABORT
 from ...protocol.batches.records import Record, RecordBatch, batches
+from ...protocol.client.connection import TopicPartition
 from ...protocol.errors import ErrorCode
 from ...protocol.messages.fetch import FETCH, FetchPartition, FetchRequest, FetchTopic
-from .cluster_client import ClientError, ClusterClient, TopicPartition, check
+from .cluster_client import ClientError, ClusterClient, check
 from .offsets import READ_COMMITTED, Offsets
 
 MAX_WAIT_MS = 500

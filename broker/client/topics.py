@@ -6,12 +6,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ...protocol.client.connection import TopicPartition
 from ...protocol.errors import ErrorCode, KafkaError
 from ...protocol.messages.create_topics import CREATE_TOPICS, CreatableTopic, CreatableTopicConfig, CreateTopicsRequest
 from ...protocol.messages.delete_topics import DELETE_TOPICS, DeleteTopicsRequest, DeleteTopicState
 from ...protocol.messages.describe_configs import DESCRIBE_CONFIGS, DescribeConfigsRequest, DescribeConfigsResource
 from ...protocol.schema import ZERO_UUID
-from .cluster_client import ClientError, ClusterClient, TopicPartition, check
+from .cluster_client import ClientError, ClusterClient, check
 from .offsets import EARLIEST, LATEST, Offsets, list_offsets
 
 TIMEOUT_MS = 10_000

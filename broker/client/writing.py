@@ -10,11 +10,12 @@ from typing import Any, NamedTuple
 from ...protocol.batches.compression import Compression
 from ...protocol.batches.record_builder import build_batch
 from ...protocol.batches.records import Record
+from ...protocol.client.connection import TopicPartition
 from ...protocol.messages.init_producer_id import INIT_PRODUCER_ID, InitProducerIdRequest
 from ...protocol.messages.produce import PRODUCE, PartitionProduceData, ProduceRequest, TopicProduceData
 from ..kafka_quirks.java_hash import partition_of
 from ..seed_data.entries import SeedRecord
-from .cluster_client import ClientError, ClusterClient, TopicPartition, check
+from .cluster_client import ClientError, ClusterClient, check
 
 BATCH_BYTES, BATCH_RECORDS, WAITING_BYTES = 256 << 10, 10_000, 4 << 20
 RECORD_OVERHEAD = 20

@@ -12,7 +12,8 @@ from .options import add_cluster_options, count, refuse, start
 
 if TYPE_CHECKING:
     from ...protocol.batches.records import Record
-    from ..client.cluster_client import ClusterClient, TopicPartition
+    from ...protocol.client.connection import TopicPartition
+    from ..client.cluster_client import ClusterClient
     from ..client.reading import Reader
 
 EXAMPLES = """\

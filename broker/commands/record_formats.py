@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from json import dumps
 
 from ...protocol.batches.records import Record
-from ..client.cluster_client import TopicPartition
+from ...protocol.client.connection import TopicPartition
 from ..process.terminal import CYAN, DIM, paint
 from ..seed_data.entries import plain
 

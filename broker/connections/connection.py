@@ -214,17 +214,14 @@ class Connection(Output):
             answer = None if shortcut is None else shortcut.answer(data, position + LENGTH_BYTES, size, False)
             if isinstance(answer, bytes):
                 run += 1
-                if answer:
-                    self.write_run(answer)
+                self.write_run(answer)
             else:
-                if run:
-                    self._end_run(data[first:position], run, earlier)
+                self._end_run(data[first:position], run, earlier)
                 self._serve(data[position:following], answer, owns_buffer=False)
                 shortcut = self._usable_shortcut() if following < end else None
                 run, first, earlier = 0, following, len(self.output)
             position = following
-        if run:
-            self._end_run(data[first:position] if first else data[:position], run, earlier)
+        self._end_run(data[first:position], run, earlier)
         return position if position == end else self._begin_frame(data[position:], position)
 
     def _begin_frame(self, begun: memoryview, position: int) -> int:
@@ -281,7 +278,7 @@ class Connection(Output):
         """Counts and records requests in a row that a shortcut has answered at once. Their responses are the output from `earlier` on."""
         if self.core.gate is not None:
             self.sparing.count += count
-        if self.recording is not None:
+        if count and self.recording is not None:
             self.recording.run(data, count, self.output[earlier:] if earlier else self.output)
 
     def _parse_large(self, data: memoryview) -> None:
@@ -289,8 +286,7 @@ class Connection(Output):
         answer = None if shortcut is None else shortcut.answer(data, LENGTH_BYTES, len(data) - LENGTH_BYTES, True)
         if not isinstance(answer, bytes):
             return self._serve(data, answer, owns_buffer=True)
-        if answer:
-            self.write_run(answer)
+        self.write_run(answer)
         self._end_run(data, 1, earlier)
 
     def _serve(self, data: memoryview, answer: list[Buffer] | Waiting | None, owns_buffer: bool) -> None:

@@ -139,11 +139,12 @@ class Output:
         self.output_bytes += size
 
     def write_run(self, response: bytes) -> None:
-        """Queues a response that is recorded later, with those before and after it in a run."""
-        if not self.output:
-            self.core.unflushed.append(self)
-        self.output.append(response)
-        self.output_bytes += len(response)
+        """Queues a response that is recorded later, with those before and after it in a run. It is empty if there is none to write."""
+        if response:
+            if not self.output:
+                self.core.unflushed.append(self)
+            self.output.append(response)
+            self.output_bytes += len(response)
 
     def take_joined(self) -> bytes:
         """Removes and returns all output."""

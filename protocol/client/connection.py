@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..errors import ErrorCode, KafkaError
 from ..frame import decode_response, encode_request
@@ -22,6 +22,16 @@ if TYPE_CHECKING:
 CEILINGS = {PRODUCE.key: 12, FETCH.key: 12, OFFSET_COMMIT.key: 9, OFFSET_FETCH.key: 9}
 """Highest versions used of some APIs, by key: later ones identify topics by id, and the clients have names."""
 _NOT_SERVED = (0, -1)
+
+
+class TopicPartition(NamedTuple):
+    """A partition of a topic."""
+
+    topic: str
+    partition: int
+
+    def __str__(self) -> str:
+        return f"{self.topic}-{self.partition}"
 
 
 class ClientVersions:

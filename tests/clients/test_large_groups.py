@@ -18,6 +18,8 @@ from tests.clients.polled_group import PARTITIONS, SETTINGS, produce
 
 pytestmark = pytest.mark.clients
 MEMBERS, RECORDS = 10, 20_000
+ALIKE = ("confluent-range", "confluent-roundrobin")
+"""Groups that lose a member as those of kafka-python do; only `make test-all` runs them."""
 QUICK = {name: HEARTBEAT_INTERVAL_MS for name in SETTINGS if name.endswith("interval.ms")}
 LONGER_SESSION = {"group.consumer.session.timeout.ms": SESSION_TIMEOUT_MS}
 
@@ -56,7 +58,7 @@ def scene(library: str) -> Iterator[Scene]:
         yield Scene(cluster, library, stack)
 
 
-@pytest.mark.parametrize("library", LIBRARIES)
+@pytest.mark.parametrize("library", [pytest.param(name, marks=[pytest.mark.slow] if name in ALIKE else []) for name in LIBRARIES])
 def test_large_group_survives_a_killed_member(scene: Scene) -> None:
     """Ten members start together. One of them, in a separate process, is killed, and the others take over its partitions."""
     process, killed = scene.process(MEMBERS - 1), scene.process(1)

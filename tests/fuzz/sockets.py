@@ -24,8 +24,8 @@ SETTINGS = QUICK | {
     "log.retention.check.interval.ms": "1000",
     "log.initial.task.delay.ms": "1000",
 }
-EXCLUDED_APIS = ("AlterConfigs", "IncrementalAlterConfigs", "UnregisterBroker")
-"""APIs by which a client can legitimately remove state that the canary needs."""
+EXCLUDED_APIS = ("AlterConfigs", "IncrementalAlterConfigs", "AlterClientQuotas", "UnregisterBroker")
+"""APIs by which a client can legitimately remove state that the canary needs, or throttle the canary."""
 MAX_RSS_MIB = 512
 SILENCE_S = 0.3
 """A connection whose request waits longer than this is replaced by a new one."""

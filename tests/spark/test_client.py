@@ -9,8 +9,9 @@ from dataclasses import replace
 import pytest
 
 from odradek.broker import Cluster
+from odradek.protocol.client.connection import TopicPartition
 from odradek.protocol.errors import ErrorCode, KafkaError
-from odradek.spark_sink.client import EARLIEST, LATEST, ClientConfig, KafkaClient, TopicPartition, client_for
+from odradek.spark_sink.client import EARLIEST, LATEST, ClientConfig, KafkaClient, client_for
 from odradek.spark_sink.fetcher import Span, fetch
 from tests.spark.kafka_topics import Broker, bodies, config_of, new_topic, produce
 

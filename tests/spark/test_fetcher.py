@@ -11,11 +11,11 @@ import pytest
 from confluent_kafka import Producer
 
 from odradek.broker import Cluster
-from odradek.protocol.client.connection import ClientConnection
+from odradek.protocol.client.connection import ClientConnection, TopicPartition
 from odradek.protocol.errors import ErrorCode, KafkaError
 from odradek.protocol.messages.fetch import FETCH
 from odradek.spark_sink.batches import visible
-from odradek.spark_sink.client import READ_COMMITTED, KafkaClient, TopicPartition
+from odradek.spark_sink.client import READ_COMMITTED, KafkaClient
 from odradek.spark_sink.fetcher import Fetched, OffsetOutOfRange, Span, fetch
 from tests.spark.kafka_topics import BROKER_SETTINGS, Body, Broker, bodies, config_of, delete_before, new_topic, produce
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from odradek.spark_sink.client import KafkaClient, TopicPartition
+from odradek.protocol.client.connection import TopicPartition
+from odradek.spark_sink.client import KafkaClient
 from odradek.spark_sink.filters import narrow_ranges
 from odradek.spark_sink.offset_ranges import OffsetRange
 from tests.spark.kafka_topics import FIRST_TIMESTAMP, TIMESTAMP_STEP, Broker, bodies, new_topic, produce

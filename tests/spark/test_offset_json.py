@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from odradek.spark_sink.client import TopicPartition
+from odradek.protocol.client.connection import TopicPartition
 from odradek.spark_sink.offset_options import from_json, to_json
 
 

@@ -8,8 +8,9 @@ from contextlib import closing
 
 import pytest
 
+from odradek.protocol.client.connection import TopicPartition
 from odradek.protocol.errors import KafkaError
-from odradek.spark_sink.client import EARLIEST, LATEST, KafkaClient, TopicPartition
+from odradek.spark_sink.client import EARLIEST, LATEST, KafkaClient
 from odradek.spark_sink.error_conditions import KafkaCondition
 from odradek.spark_sink.offset_options import Bound, Times
 from odradek.spark_sink.offset_ranges import OffsetRange, assigned_partitions, plan_batch, resolve

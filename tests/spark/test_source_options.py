@@ -6,7 +6,8 @@ import pickle
 
 import pytest
 
-from odradek.spark_sink.client import EARLIEST, LATEST, READ_COMMITTED, ClientConfig, TopicPartition
+from odradek.protocol.client.connection import TopicPartition
+from odradek.spark_sink.client import EARLIEST, LATEST, READ_COMMITTED, ClientConfig
 from odradek.spark_sink.client_options import warn_of_unknown
 from odradek.spark_sink.error_conditions import KafkaCondition
 from odradek.spark_sink.offset_options import Times

@@ -9,8 +9,9 @@ from dataclasses import replace
 
 import pytest
 
+from odradek.protocol.client.connection import TopicPartition
 from odradek.protocol.errors import KafkaError
-from odradek.spark_sink.client import EARLIEST, LATEST, TopicPartition, client_for
+from odradek.spark_sink.client import EARLIEST, LATEST, client_for
 from odradek.spark_sink.error_conditions import KafkaCondition
 from odradek.spark_sink.offset_options import Bound, Times
 from odradek.spark_sink.offset_ranges import OffsetRange

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from odradek.spark_sink.client import TopicPartition
+from odradek.protocol.client.connection import TopicPartition
 from odradek.spark_sink.offset_ranges import OffsetRange
 from odradek.spark_sink.task_splitting import split_into_tasks
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from odradek.spark_sink.client import TopicPartition
+from odradek.protocol.client.connection import TopicPartition
 from odradek.spark_sink.trigger_options import limit_ends
 
 SMALL, LARGE = TopicPartition("t", 0), TopicPartition("t", 1)

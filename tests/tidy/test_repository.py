@@ -128,6 +128,12 @@ def test_modules_are_all_imported_by_the_product() -> None:
     assert not sorted({module_name(path) for path in sources(*CODE) if path.stem != "__init__"} - used)
 
 
+def test_modules_import_nothing_from_test_files() -> None:
+    test_file = re.compile(r"(?:^|\.)test_\w+\.")
+    importing = {name_of(path): list(filter(test_file.search, imported_names(path))) for path in sources("tests", "documents")}
+    assert not {path: names for path, names in importing.items() if names}
+
+
 def test_files_contain_no_paths_of_a_machine() -> None:
     tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False).stdout.split()
     paths = re.compile(r"/(?:work|root|home)/\w")

@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from odradek import Cluster
-from odradek.broker.client.cluster_client import ClientError, ClusterClient, NoAnswer, TopicPartition
+from odradek.broker.client.cluster_client import ClientError, ClusterClient, NoAnswer
 from odradek.broker.client.topics import list_topics
 from odradek.broker.commands.options import addresses
+from odradek.protocol.client.connection import TopicPartition
 from odradek.protocol.client.line import Line
 from odradek.protocol.client.settings import ClientSecurity
 from odradek.protocol.errors import ErrorCode, KafkaError

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from odradek import Cluster
-from odradek.broker.client.cluster_client import ClusterClient, TopicPartition
+from odradek.broker.client.cluster_client import ClusterClient
 from odradek.broker.client.group_reader import GroupReader
 from odradek.broker.client.offsets import READ_COMMITTED
 from odradek.broker.commands.options import addresses
+from odradek.protocol.client.connection import TopicPartition
 
 PARTITIONS = {TopicPartition("orders", 0), TopicPartition("orders", 1)}
 

@@ -7,9 +7,10 @@ from confluent_kafka import TopicPartition as Deleted
 from confluent_kafka.admin import AdminClient
 
 from odradek import Cluster
-from odradek.broker.client.cluster_client import ClientError, ClusterClient, TopicPartition
+from odradek.broker.client.cluster_client import ClientError, ClusterClient
 from odradek.broker.client.offsets import LATEST, READ_COMMITTED, Start, list_offsets, starts
 from odradek.broker.client.reading import Reader
+from odradek.protocol.client.connection import TopicPartition
 
 pytestmark = pytest.mark.clients
 FIRST = TopicPartition("orders", 0)

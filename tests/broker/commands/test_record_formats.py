@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from odradek.broker.client.cluster_client import TopicPartition
 from odradek.broker.commands.record_formats import as_json, as_text, for_terminal
 from odradek.protocol.batches.records import Record
+from odradek.protocol.client.connection import TopicPartition
 
 PLACE = TopicPartition("orders", 1)
 RECORD = Record(5, 1000, b"\x1b[31mkey\n", "größe".encode(), [("a", b"\xff")])
