@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import hashlib
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 from ...protocol.errors import ErrorCode, KafkaError
-from ...protocol.schema import Message
-from ...protocol.stored.coordinator_records import CoordinatorRecord, GroupKey, MemberKey, RecordType, write_key, write_value
+from ...protocol.stored.coordinator_records import RecordType
 from ..scheduling.timers import Timers
 from ..topics.partition import Topic
 from . import log
@@ -171,31 +170,10 @@ class Journal:
         self._touched.pop((kind, name), None)
         self._touched[kind, name] = None
 
-    def drain(
-        self, group_id: str, group_kinds: Collection[RecordType], value_of: Callable[[RecordType, str], Message | None]
-    ) -> list[CoordinatorRecord]:
-        """Returns a record for each part that has changed since the last call. `group_kinds` are the parts of the whole group.
-
-        `value_of` returns the value of a part, None if the part is removed.
-        """
+    def drain(self) -> list[tuple[RecordType, str]]:
+        """Returns the parts changed since the last call."""
         touched, self._touched = self._touched, {}
-        return [
-            group_record(kind, group_id, value_of(kind, name))
-            if kind in group_kinds
-            else member_record(kind, group_id, name, value_of(kind, name))
-            for kind, name in touched
-        ]
-
-
-def group_record(kind: RecordType, group_id: str, value: Message | None) -> CoordinatorRecord:
-    """Returns the record of a part of the whole group, a tombstone without a value."""
-    return CoordinatorRecord(write_key(kind, GroupKey(group=group_id)), None if value is None else write_value(0, value))
-
-
-def member_record(kind: RecordType, group_id: str, member_id: str, value: Message | None) -> CoordinatorRecord:
-    """Returns the record of a part of a member, a tombstone without a value."""
-    key = write_key(kind, MemberKey(group_id=group_id, member_id=member_id))
-    return CoordinatorRecord(key, None if value is None else write_value(0, value))
+        return list(touched)
 
 
 def metadata_hash(names: Iterable[str], topics: Mapping[str, Topic]) -> int:

@@ -19,6 +19,7 @@ from ...protocol.stored.coordinator_records import (
     CurrentPartitions,
     GroupKey,
     GroupMetadataValue,
+    MemberKey,
     MemberMetadata,
     OffsetCommitKey,
     OffsetCommitValue,
@@ -31,7 +32,6 @@ from .classic.group import ClassicGroup
 from .consumer.assignors import Slot, by_topic
 from .consumer.group import ConsumerGroup
 from .consumer.member import ConsumerMember
-from .heartbeat_group import group_record
 from .offsets import CommittedOffset
 from .streams.group import StreamsGroup
 from .streams.records import streams_tombstones
@@ -88,11 +88,11 @@ def classic_record(group: ClassicGroup, now_ms: int) -> CoordinatorRecord:
             for member in group.members.values()
         ],
     )
-    return CoordinatorRecord(write_key(RecordType.GROUP_METADATA, GroupKey(group=group.group_id)), write_value(3, value))
+    return CoordinatorRecord(_group_key(RecordType.GROUP_METADATA, group.group_id), write_value(3, value))
 
 
 def classic_tombstone(group_id: str) -> CoordinatorRecord:
-    return group_record(RecordType.GROUP_METADATA, group_id, None)
+    return CoordinatorRecord(_group_key(RecordType.GROUP_METADATA, group_id), None)
 
 
 def tombstones(group: ClassicGroup | ConsumerGroup | StreamsGroup) -> list[CoordinatorRecord]:
@@ -102,12 +102,24 @@ def tombstones(group: ClassicGroup | ConsumerGroup | StreamsGroup) -> list[Coord
     if isinstance(group, StreamsGroup):
         return streams_tombstones(group.group_id)
     kinds = (RecordType.TARGET_ASSIGNMENT_METADATA, RecordType.CONSUMER_GROUP_METADATA)
-    return [group_record(kind, group.group_id, None) for kind in kinds]
+    return [CoordinatorRecord(_group_key(kind, group.group_id), None) for kind in kinds]
 
 
 def consumer_records(group: ConsumerGroup, now_ms: int) -> list[CoordinatorRecord]:
     """Returns a record for each part of a consumer group that has changed since the last call, and tombstones for removed parts."""
-    return group.journal.drain(group.group_id, _GROUP_RECORDS, lambda kind, name: _value(group, kind, name, now_ms))
+    return [
+        CoordinatorRecord(
+            _group_key(kind, group.group_id)
+            if kind in _GROUP_RECORDS
+            else write_key(kind, MemberKey(group_id=group.group_id, member_id=name)),
+            None if (value := _value(group, kind, name, now_ms)) is None else write_value(0, value),
+        )
+        for kind, name in group.journal.drain()
+    ]
+
+
+def _group_key(kind: RecordType, group_id: str) -> bytes:
+    return write_key(kind, GroupKey(group=group_id))
 
 
 def _value(group: ConsumerGroup, kind: RecordType, name: str, now_ms: int) -> Message | None:

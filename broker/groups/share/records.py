@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
 
 from ....protocol.schema import Message
 from ....protocol.stored.coordinator_records import (
     CoordinatorRecord,
+    GroupKey,
+    MemberKey,
     NamedPartitions,
     NamedTopic,
     RecordType,
@@ -18,8 +19,9 @@ from ....protocol.stored.coordinator_records import (
     ShareGroupTargetAssignmentMemberValue,
     ShareGroupTargetAssignmentMetadataValue,
     TargetPartitions,
+    write_key,
+    write_value,
 )
-from ..heartbeat_group import group_record
 from .assignor import NO_PARTITIONS, Assignment
 from .group import ShareGroup
 from .initialization import Initialization, TopicInitialization
@@ -35,12 +37,21 @@ _GROUP_RECORDS = (
 
 def share_records(group: ShareGroup) -> list[CoordinatorRecord]:
     """Returns a record for each part of a share group that has changed since the last call, and tombstones for removed parts."""
-    return group.journal.drain(group.group_id, _GROUP_RECORDS, partial(_value, group))
+    records = []
+    for kind, member_id in group.journal.drain():
+        value = _value(group, kind, member_id)
+        records.append(CoordinatorRecord(_key(group, kind, member_id), None if value is None else write_value(0, value)))
+    return records
 
 
 def share_tombstones(group: ShareGroup) -> list[CoordinatorRecord]:
     """Returns the tombstones of a group without members."""
-    return [group_record(kind, group.group_id, None) for kind in _GROUP_RECORDS]
+    return [CoordinatorRecord(_key(group, kind, ""), None) for kind in _GROUP_RECORDS]
+
+
+def _key(group: ShareGroup, kind: RecordType, member_id: str) -> bytes:
+    key = GroupKey(group=group.group_id) if kind in _GROUP_RECORDS else MemberKey(group_id=group.group_id, member_id=member_id)
+    return write_key(kind, key)
 
 
 def _value(group: ShareGroup, kind: RecordType, member_id: str) -> Message | None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
-from ....protocol.stored.coordinator_records import CoordinatorRecord, RecordType
+from ....protocol.schema import Message
+from ....protocol.stored.coordinator_records import CoordinatorRecord, GroupKey, MemberKey, RecordType, write_key, write_value
 from ....protocol.stored.streams_records import (
     CopartitionGroup,
     CurrentTaskIds,
@@ -20,7 +21,6 @@ from ....protocol.stored.streams_records import (
     TargetTaskIds,
     TopicInfo,
 )
-from ..heartbeat_group import group_record, member_record
 from .changes import Changes, GroupEpoch, TargetEpoch
 from .member import StreamsMember
 from .tasks import Task, Tasks, by_subtopology
@@ -42,24 +42,33 @@ def streams_records(group_id: str, changes: Changes) -> list[CoordinatorRecord]:
 
 def _records(group_id: str, changes: Changes) -> Iterator[CoordinatorRecord]:
     if (removed := changes.removed) is not None:
-        yield from (member_record(kind, group_id, removed, None) for kind in _MEMBER_TYPES)
+        yield from (_of_member(kind, group_id, removed, None) for kind in _MEMBER_TYPES)
     if (member := changes.metadata) is not None:
-        yield member_record(RecordType.STREAMS_MEMBER_METADATA, group_id, member.member_id, _metadata(member))
+        yield _of_member(RecordType.STREAMS_MEMBER_METADATA, group_id, member.member_id, _metadata(member))
     if changes.topology is not None:
-        yield group_record(RecordType.STREAMS_TOPOLOGY, group_id, _topology(changes.topology))
+        yield _of_group(RecordType.STREAMS_TOPOLOGY, group_id, _topology(changes.topology))
     if changes.epoch is not None:
-        yield group_record(RecordType.STREAMS_GROUP_METADATA, group_id, _epoch(changes.epoch))
+        yield _of_group(RecordType.STREAMS_GROUP_METADATA, group_id, _epoch(changes.epoch))
     for member_id, tasks in changes.targets.items():
-        yield member_record(RecordType.STREAMS_TARGET_ASSIGNMENT_MEMBER, group_id, member_id, _target(tasks))
+        yield _of_member(RecordType.STREAMS_TARGET_ASSIGNMENT_MEMBER, group_id, member_id, _target(tasks))
     if changes.target_epoch is not None:
-        yield group_record(RecordType.STREAMS_TARGET_ASSIGNMENT_METADATA, group_id, _target_epoch(changes.target_epoch))
+        yield _of_group(RecordType.STREAMS_TARGET_ASSIGNMENT_METADATA, group_id, _target_epoch(changes.target_epoch))
     if (member := changes.current) is not None:
-        yield member_record(RecordType.STREAMS_CURRENT_MEMBER_ASSIGNMENT, group_id, member.member_id, _current(member))
+        yield _of_member(RecordType.STREAMS_CURRENT_MEMBER_ASSIGNMENT, group_id, member.member_id, _current(member))
 
 
 def streams_tombstones(group_id: str) -> list[CoordinatorRecord]:
     """Returns the tombstones of a group without members."""
-    return [group_record(kind, group_id, None) for kind in _GROUP_TYPES]
+    return [_of_group(kind, group_id, None) for kind in _GROUP_TYPES]
+
+
+def _of_group(kind: RecordType, group_id: str, value: Message | None) -> CoordinatorRecord:
+    return CoordinatorRecord(write_key(kind, GroupKey(group=group_id)), None if value is None else write_value(0, value))
+
+
+def _of_member(kind: RecordType, group_id: str, member_id: str, value: Message | None) -> CoordinatorRecord:
+    key = write_key(kind, MemberKey(group_id=group_id, member_id=member_id))
+    return CoordinatorRecord(key, None if value is None else write_value(0, value))
 
 
 def _metadata(member: StreamsMember) -> StreamsGroupMemberMetadataValue:

@@ -12,7 +12,6 @@ from odradek.broker.groups.coordinator import Groups, GroupSettings
 from odradek.broker.groups.share.assignor import Assignment
 from odradek.broker.groups.share.group import ShareGroup
 from odradek.broker.groups.share.heartbeat import ShareHeartbeat
-from odradek.broker.groups.share.records import share_records
 from odradek.broker.groups.states import ShareGroupState
 from odradek.broker.scheduling.timers import Timers
 from odradek.protocol.errors import ErrorCode, KafkaError
@@ -206,7 +205,7 @@ class ShareGroupMachine(RuleBasedStateMachine):
     @invariant()
     def changes_are_written(self) -> None:
         group = getattr(self, "groups", None) and self.group
-        assert not group or not share_records(group)
+        assert not group or not group.journal.drain()
 
 
 TestShareGroupMachine = ShareGroupMachine.TestCase
