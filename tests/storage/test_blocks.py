@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import mmap
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from typing import Any
 
 import pytest
 
@@ -142,6 +143,41 @@ def test_clear_frees_every_block() -> None:
     used(pool, 100_000)
     pool.clear()
     assert pool.kept_bytes == 0
+
+
+@reuses
+def test_large_block_is_freed_in_the_background() -> None:
+    """Its pages are given back step by step. A block that is still used, and one with few pages, are left to their last view."""
+    work: list[Generator[Any, None, None]] = []
+    pool = Blocks(32 * MIB, in_background=work.append)
+    view = pool.take(10 * MIB)
+    block = view.obj
+    assert isinstance(block, Block)
+    touch(view, 10 * MIB)
+    view[0] = view[9 * MIB] = 1
+    pool.give_back([block])
+    pool.clear()
+    (steps,) = work
+    next(steps)
+    del view
+    assert len(list(steps)) == 3
+    assert (block[0], block[9 * MIB]) == (0, 0)
+    used(pool, 1000)
+    pool.clear()
+    assert len(work) == 1
+
+
+@reuses
+def test_large_block_with_a_view_is_not_freed() -> None:
+    work: list[Generator[Any, None, None]] = []
+    pool = Blocks(32 * MIB, in_background=work.append)
+    view = pool.take(10 * MIB)
+    touch(view, 10 * MIB)
+    view[0] = 1
+    pool.give_back([view.obj])
+    pool.clear()
+    assert len(list(work[0])) == 1
+    assert view[0] == 1
 
 
 def test_give_back_reports_each_kept_block() -> None:

@@ -67,6 +67,7 @@ def test_connection_error_of_api_versions_raises() -> None:
         (struct.pack(">i", 4) + b"oops", ProtocolError),
         (struct.pack(">i", 8) + b"CORR", ConnectionResetError),
         (response_frame(b"\0"), ProtocolError),
+        (struct.pack(">i", 16) + b"oops" + bytes(12), ProtocolError),  # the response to another request
     ],
 )
 def test_connection_malformed_response_raises(bytes_: bytes, error: type[Exception]) -> None:
