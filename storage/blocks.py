@@ -74,7 +74,8 @@ class Blocks:
     def take(self, size: int) -> memoryview:
         """Returns `size` writable bytes with any contents, at the start of a block. Raises MemoryError."""
         length = _length_for(size)
-        while (block := self._remove(length)) is not None:
+        while length in self._kept:
+            block = self._remove(length)
             if block.is_unused:
                 return memoryview(block)[:size]
         if self._memory is not None:
@@ -112,11 +113,9 @@ class Blocks:
         self.kept_bytes += length
         self._on_kept()
 
-    def _remove(self, length: int) -> Block | None:
-        """Returns the block of this length that was kept last, and keeps it no longer; None if there is none."""
-        blocks = self._kept.get(length)
-        if not blocks:
-            return None
+    def _remove(self, length: int) -> Block:
+        """Returns the block of this length that was kept last, and keeps it no longer. Raises KeyError if there is none."""
+        blocks = self._kept[length]
         block = blocks.pop()
         if not blocks:
             del self._kept[length]
@@ -127,8 +126,7 @@ class Blocks:
     def _shrink_to(self, size: int) -> None:
         """Frees blocks of the length that was given back the longest time ago, until at most `size` bytes are kept."""
         while self._kept and self.kept_bytes > size:
-            if (block := self._remove(next(iter(self._kept)))) is not None:
-                self._free(block)
+            self._free(self._remove(next(iter(self._kept))))
 
     def _free(self, block: Block) -> None:
         if self._in_background is not None and block.touched > FREED_BYTES:
