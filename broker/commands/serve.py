@@ -6,6 +6,7 @@ import argparse
 import gc
 import sys
 from collections.abc import Mapping
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from .options import add_trace_options, count, feature, node_count, pair, port, refuse, size
@@ -68,6 +69,8 @@ def _run(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
     logs.configure(options.log_format, options.log_level or ("ERROR" if options.quiet else "INFO"))
     logs.log_ignored_settings(cluster.ignored)
     logs.warn_of_unknown_settings(cluster.unknown)
+    if find_spec("crc32c") is None:
+        from ...protocol.batches import checksum  # noqa: F401  (warns now, rather than at the first record)
 
     from ..network.server import ServerOptions
     from ..process.serving import run as run_cluster
@@ -91,7 +94,7 @@ def _run(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
         gc.enable()
 
     try:
-        return run_cluster(server_options, command=command, trace=trace, on_ready=ready)
+        return run_cluster(server_options, command=command, trace=trace, exit_with_parent=options.exit_with_parent, on_ready=ready)
     except OSError as error:
         logs.flush()
         return refuse(f"{error.filename}: {error.strerror}" if error.filename else error.strerror or str(error))
@@ -324,6 +327,11 @@ def add_options(run: argparse.ArgumentParser) -> None:
     run.add_argument("--ready-file", metavar="FILE", help="write the lines of standard output to this file too, while the cluster runs")
     run.add_argument(
         "--exec", metavar="COMMAND", help="run this command with BOOTSTRAP_SERVERS set, stop when it ends, and return its exit code"
+    )
+    run.add_argument(
+        "--exit-with-parent",
+        action="store_true",
+        help="stop when standard input ends, as it does when the program that holds the other end of a pipe ends",
     )
     run.add_argument(
         "--control", metavar="HOST:PORT", help="serve controls over HTTP at this address, for odradek ctl and other programs (default: off)"
