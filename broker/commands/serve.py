@@ -324,15 +324,7 @@ def add_options(run: argparse.ArgumentParser) -> None:
         metavar="NAME=LEVEL",
         help="finalize this level of a feature, such as share.version=1 (default: the highest levels); repeatable",
     )
-    run.add_argument("--ready-file", metavar="FILE", help="write the lines of standard output to this file too, while the cluster runs")
-    run.add_argument(
-        "--exec", metavar="COMMAND", help="run this command with BOOTSTRAP_SERVERS set, stop when it ends, and return its exit code"
-    )
-    run.add_argument(
-        "--exit-with-parent",
-        action="store_true",
-        help="stop when standard input ends, as it does when the program that holds the other end of a pipe ends",
-    )
+    _add_lifetime_options(run)
     run.add_argument(
         "--control", metavar="HOST:PORT", help="serve controls over HTTP at this address, for odradek ctl and other programs (default: off)"
     )
@@ -344,6 +336,18 @@ def add_options(run: argparse.ArgumentParser) -> None:
     _add_capture_options(run)
     _add_record_options(run)
     _add_log_options(run)
+
+
+def _add_lifetime_options(run: argparse.ArgumentParser) -> None:
+    run.add_argument("--ready-file", metavar="FILE", help="write the lines of standard output to this file too, while the cluster runs")
+    run.add_argument(
+        "--exec", metavar="COMMAND", help="run this command with BOOTSTRAP_SERVERS set, stop when it ends, and return its exit code"
+    )
+    run.add_argument(
+        "--exit-with-parent",
+        action="store_true",
+        help="stop when standard input ends, as it does when the program that holds the other end of a pipe ends",
+    )
 
 
 def _add_state_options(run: argparse.ArgumentParser) -> None:

@@ -16,7 +16,7 @@ READ_BYTES = 4096
 
 
 def end_with_parent(end: Callable[[], object]) -> None:
-    """Calls `end`, in a thread, when the standard input has ended. What the parent writes to it is read and ignored."""
+    """Calls `end`, in a thread, when the standard input has ended. Bytes that the parent writes to it are read and ignored."""
     threading.Thread(target=_read_to_the_end, args=(end,), name="odradek-parent", daemon=True).start()
 
 
