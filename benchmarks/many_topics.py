@@ -6,12 +6,13 @@ The requests are sent on one socket, one after the other. Fetch finds no records
 from __future__ import annotations
 
 import socket
+from collections.abc import Iterable
 from contextlib import closing
 from statistics import median
 
 from odradek.protocol.frame import decode_response, encode_request
-from odradek.protocol.messages.create_topics import CREATE_TOPICS, CreatableTopic, CreateTopicsRequest
-from odradek.protocol.messages.delete_topics import DELETE_TOPICS, DeleteTopicsRequest, DeleteTopicState
+from odradek.protocol.messages.create_topics import CREATE_TOPICS, CreatableTopic, CreatableTopicResult, CreateTopicsRequest
+from odradek.protocol.messages.delete_topics import DELETE_TOPICS, DeletableTopicResult, DeleteTopicsRequest, DeleteTopicState
 from odradek.protocol.messages.fetch import FETCH, FetchPartition, FetchRequest, FetchTopic
 from odradek.protocol.schema import ZERO_UUID, Api, Message
 
@@ -68,7 +69,7 @@ class Administrator:
         return (self._broker.cpu_s() - before_s) * 1e3, memoryview(response)
 
 
-def _demand_success(results: list[Message]) -> None:
+def _demand_success(results: Iterable[CreatableTopicResult | DeletableTopicResult]) -> None:
     errors = {each.error_code for each in results} - {0}
     if errors:
         raise RuntimeError(f"the broker refused topics with {errors}")

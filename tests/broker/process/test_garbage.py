@@ -49,7 +49,7 @@ def test_nothing_is_collected_during_a_start() -> None:
 @pytest.mark.usefixtures("serving")
 def test_old_objects_do_not_start_a_collection() -> None:
     reference = old_node()
-    keep = [[[]] for _ in range(5 * garbage.YOUNG_OBJECTS)]  # which starts collections of the other generations
+    keep: list[list[object]] = [[[]] for _ in range(5 * garbage.YOUNG_OBJECTS)]  # which starts collections of the other generations
     assert gc.get_count()[2] > 0 and len(keep) and reference() is not None
 
 
@@ -99,7 +99,7 @@ def test_frozen_garbage_is_collected_once_it_has_doubled() -> None:
     old_node(MAX_COLLECTIONS)
     old_objects.look()
     assert reference() is not None
-    keep = [[] for _ in range(gc.get_freeze_count() + 1000)]
+    keep: list[list[object]] = [[] for _ in range(gc.get_freeze_count() + 1000)]
     old_node(MAX_COLLECTIONS)
     old_objects.look()
     assert len(keep) and reference() is None
