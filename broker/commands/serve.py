@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import gc
 import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from ..process.garbage import no_collection
 from .options import add_trace_options, count, feature, node_count, pair, port, refuse, size
 
 if TYPE_CHECKING:
@@ -39,11 +39,8 @@ KAFKA_CREATE_TOPICS=orders:4:1 creates topics, as --topic does.
 
 def run(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
     """Runs a cluster until SIGTERM or Ctrl-C."""
-    gc.disable()  # a start leaves hardly any garbage, but collecting it takes a tenth of the time
-    try:
+    with no_collection():
         return _run(options, environ)
-    finally:
-        gc.enable()
 
 
 def _run(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
@@ -87,8 +84,6 @@ def _run(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
             ready_file.write(lines)
         if greets:
             logs.show(terminal.greeting(server.config, server.bootstrap_servers, control_listener))
-        gc.freeze()  # the objects that exist now stay, so that no later collection need visit them
-        gc.enable()
 
     try:
         return run_cluster(server_options, command=command, trace=trace, on_ready=ready)

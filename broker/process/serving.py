@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from .. import logs
 from ..network.driver import new_event_loop
 from ..network.server import Server, ServerOptions
+from .garbage import LOOK_S, OldObjects, begin_serving
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -70,6 +71,9 @@ async def _serve(options: ServerOptions, command: Sequence[str], trace: Tracer |
             address = listener.address
         logs.log_start([node.node_id for node in options.config.nodes])
         on_ready(server, address)
+        begin_serving()
+        collecting = asyncio.create_task(_collect_old_objects(server))
+        stack.callback(collecting.cancel)
         if trace is not None:
             trace.start(server)
             stack.push_async_callback(trace.stop)
@@ -80,6 +84,13 @@ async def _serve(options: ServerOptions, command: Sequence[str], trace: Tracer |
             await ended.wait()
     log.info("shut down completed")
     return code
+
+
+async def _collect_old_objects(server: Server) -> None:
+    old_objects = OldObjects(lambda: server.driver.rest_s)
+    while True:
+        await asyncio.sleep(LOOK_S)
+        old_objects.look()
 
 
 async def run_beside(command: Sequence[str], variables: Mapping[str, str | None], ended: asyncio.Event) -> int:
