@@ -1,4 +1,4 @@
-"""How a cluster accepts connections on an event loop: on sockets of its own if the loop can watch them, otherwise by `loop.create_server`."""
+"""Says how a cluster accepts connections: on sockets of its own if the event loop can watch them, otherwise by `loop.create_server`."""
 
 from __future__ import annotations
 
