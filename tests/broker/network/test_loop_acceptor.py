@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from asyncio.base_events import BaseEventLoop
 from collections.abc import Callable, Coroutine
 from typing import Any
 
@@ -61,7 +62,9 @@ async def nothing_in(task: asyncio.Task[Any]) -> bool:
 
 
 def test_edge_of_a_loop_that_watches_no_sockets() -> None:
-    assert edge_of(asyncio.AbstractEventLoop()).acceptor is LoopAcceptor
+    loop = BaseEventLoop()
+    assert edge_of(loop).acceptor is LoopAcceptor
+    loop.close()
 
 
 async def _answers_and_ends() -> None:
