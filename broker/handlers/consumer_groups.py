@@ -54,7 +54,7 @@ def consumer_group_heartbeat(request: ConsumerGroupHeartbeatRequest, context: Co
         return ConsumerGroupHeartbeatResponse(error_code=ErrorCode.TOPIC_AUTHORIZATION_FAILED)
     try:
         _check(request, context)
-        result = context.broker.groups.consumer.heartbeat(request.group_id, _heartbeat(request, context))
+        result = context.cluster.groups.consumer.heartbeat(request.group_id, _heartbeat(request, context))
     except KafkaError as error:
         return ConsumerGroupHeartbeatResponse(error_code=error.code, error_message=error.message)
     assignment = None
@@ -91,13 +91,13 @@ def _check(request: ConsumerGroupHeartbeatRequest, context: Context) -> None:
         raise KafkaError(ErrorCode.INVALID_REQUEST, "InstanceId can't be null.")
     elif request.member_epoch < LEAVE_STATIC_EPOCH:
         raise KafkaError(ErrorCode.INVALID_REQUEST, "MemberEpoch is invalid.")
-    assignors = context.broker.groups.settings.group_consumer_assignors
+    assignors = context.cluster.groups.settings.group_consumer_assignors
     if request.server_assignor is not None and request.server_assignor not in assignors:
         raise KafkaError(
             ErrorCode.UNSUPPORTED_ASSIGNOR,
             f"ServerAssignor {request.server_assignor} is not supported. Supported assignors: {', '.join(assignors)}.",
         )
-    if not context.broker.is_coordinator(request.group_id):
+    if not context.is_coordinator(request.group_id):
         raise KafkaError(ErrorCode.NOT_COORDINATOR)
 
 
@@ -144,7 +144,7 @@ def consumer_group_describe(
 def _describe(group_id: str, context: Context) -> DescribedGroup:
     if refused := refusal(group_id, context):
         return _refuse(group_id, refused)
-    group = context.broker.groups.get(group_id)
+    group = context.cluster.groups.get(group_id)
     if isinstance(group, ConsumerGroup):
         described = describe_group(DescribedGroup, group, partial(_member, group=group, topics=context.cluster.topics_by_id))
         topic_names = {

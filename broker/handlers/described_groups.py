@@ -34,8 +34,8 @@ class _DescribeRequest(Protocol):
 
 def is_enabled(protocol: str, feature: str, context: Context) -> bool:
     """Returns whether a kind of groups is enabled, by level 1 of its feature (KIP-1022) and by group.coordinator.rebalance.protocols."""
-    broker = context.broker
-    return protocol in broker.config.lists["group.coordinator.rebalance.protocols"] and broker.cluster.features.level(feature) > 0
+    protocols = context.broker.config.lists["group.coordinator.rebalance.protocols"]
+    return protocol in protocols and context.cluster.features.level(feature) > 0
 
 
 def describe_groups(
@@ -108,7 +108,7 @@ def refusal(group_id: str, context: Context) -> ErrorCode:
         return ErrorCode.GROUP_AUTHORIZATION_FAILED
     if not group_id:
         return ErrorCode.INVALID_GROUP_ID
-    return ErrorCode.NONE if context.broker.is_coordinator(group_id) else ErrorCode.NOT_COORDINATOR
+    return ErrorCode.NONE if context.is_coordinator(group_id) else ErrorCode.NOT_COORDINATOR
 
 
 def coordinated_groups(groups: Iterable[Group], offsets: Topic | None, node_id: int, slices: Slices) -> Generator[Wait, None, list[Group]]:

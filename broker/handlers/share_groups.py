@@ -56,7 +56,7 @@ def share_group_heartbeat(request: ShareGroupHeartbeatRequest, context: Context)
             client_id=context.client.client_id,
             client_host=f"/{context.client.client_host}",
         )
-        result = context.broker.groups.share.heartbeat(request.group_id, heartbeat)
+        result = context.cluster.groups.share.heartbeat(request.group_id, heartbeat)
     except KafkaError as error:
         return ShareGroupHeartbeatResponse(error_code=error.code, error_message=error.message)
     return ShareGroupHeartbeatResponse(
@@ -92,7 +92,7 @@ def _check(request: ShareGroupHeartbeatRequest, context: Context) -> None:
         raise KafkaError(ErrorCode.INVALID_REQUEST, "SubscribedTopicNames must be set in first request.")
     if request.member_epoch < LEAVE_EPOCH:
         raise KafkaError(ErrorCode.INVALID_REQUEST, "MemberEpoch is invalid.")
-    if not context.broker.is_coordinator(request.group_id):
+    if not context.is_coordinator(request.group_id):
         raise KafkaError(ErrorCode.NOT_COORDINATOR)
 
 
@@ -113,7 +113,7 @@ def _describe(group_id: str, context: Context) -> DescribedGroup:
         message = "This is not the correct coordinator." if refused is ErrorCode.NOT_COORDINATOR else None
         return _refuse(group_id, refused, message)
     try:
-        group = context.broker.groups.share.find(group_id)
+        group = context.cluster.groups.share.find(group_id)
         described = describe_group(DescribedGroup, group, partial(_member, topics=context.cluster.topics_by_id))
     except KafkaError as error:
         return _refuse(group_id, error.code, error.message)

@@ -191,5 +191,5 @@ def _serve(
 def _check(key: SharePartitionKey, context: Context, allowed: bool) -> None:
     if not allowed:
         raise KafkaError(ErrorCode.CLUSTER_AUTHORIZATION_FAILED)
-    if not context.broker.is_coordinator(key.text, SHARE_GROUP_STATE):
+    if not context.is_coordinator(key.text, SHARE_GROUP_STATE):
         raise KafkaError(ErrorCode.NOT_COORDINATOR)
