@@ -47,7 +47,7 @@ from ..topics.names import INTERNAL_TOPICS
 from ..topics.topics import illegal_name
 from .described_groups import demand_topics, describe_groups, is_enabled, missing_group_text
 from .streams_group_descriptions import describe_group, topics_of
-from .topics import create
+from .topics import create, identify
 
 NAMED_ERRORS = 3
 """The number of topics whose creation error a status contains."""
@@ -259,7 +259,7 @@ def _create_missing(
         more = f" and {len(known) - NAMED_ERRORS} more" if len(known) > NAMED_ERRORS else ""
         _explain(response, f"; Creation failed: {shown}{more}.")
     wanted = [_creatable(topic) for topic in result.missing_topics if topic.name not in known]
-    created = yield from create(CreateTopicsRequest(topics=wanted), context, strict=True)
+    created = yield from create(CreateTopicsRequest(topics=wanted), context, identify, strict=True)
     for outcome in created.topics:
         if outcome.error_code:
             errors.add(outcome.name, outcome.error_message or ErrorCode(outcome.error_code).name, 2 * result.heartbeat_interval_ms)
