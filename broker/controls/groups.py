@@ -22,7 +22,6 @@ from ..groups.streams.group import StreamsGroup
 from ..groups.streams.member import StreamsMember
 from ..groups.streams.tasks import by_subtopology
 from ..plurals import counted
-from ..topics.names import CONSUMER_OFFSETS
 from .declaration import Controls, control
 from .parameters import GroupId, TimeoutS
 from .waiting import DEFAULT_TIMEOUT_S, until
@@ -198,14 +197,13 @@ def _group_info(group: Group, cluster: ClusterState) -> GroupInfo:
     else:
         members = [_consumer_member(member, cluster) for member in group.members.values()]
         protocol, epoch = group.assignor, group.epoch
-    coordinator = cluster.coordinator_log.partition(group.group_id, CONSUMER_OFFSETS)
     return GroupInfo(
         group_id=group.group_id,
         type=group.type,
         state=group.state.value,
         protocol=protocol,
         epoch=epoch,
-        coordinator=-1 if coordinator is None else coordinator.leader,
+        coordinator=cluster.coordinator_log.coordinator(group.group_id),
         members=members,
         offsets=list(progress(group, cluster)),
     )

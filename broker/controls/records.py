@@ -136,7 +136,7 @@ class RecordControls(TopicControls):
             RecordFields(number, now_ms if record.timestamp is None else record.timestamp, record.key, record.value, record.headers)
             for number, record in enumerate(records)
         )
-        context = Context(max(PRODUCE.versions), Client("", "cluster", 0), leader, memoryview(batch), True, None)
+        context = Context(max(PRODUCE.versions), Client("", "cluster", 0), cluster, leader, memoryview(batch), True, None)
         try:
             return append(partition, memoryview(batch), 1, None, context).base_offset
         except APPEND_REFUSALS as error:

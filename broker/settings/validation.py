@@ -15,12 +15,14 @@ from .values import LISTENER_PREFIX, BrokerConfig, GroupConfig, base_name, parse
 
 def validate_topic_configs(overrides: Mapping[str, str | None], rows: SettingRows = PRESENT) -> None:
     """Raises InvalidConfig for settings that CreateTopics and AlterConfigs reject."""
-    known = {name: row for name, row in rows.topic.items() if name not in rows.later}
-    values = {name: row.default for name, row in rows.topic.items()} | _parsed("topic", known, overrides)
-    low, high = values["min.compaction.lag.ms"], values["max.compaction.lag.ms"]
+    known = {name: rows.topic[name] for name in overrides if name in rows.topic and name not in rows.later}
+    parsed = _parsed("topic", known, overrides)
+    low, high, is_tiered = (
+        parsed.get(name, rows.topic[name].default) for name in ("min.compaction.lag.ms", "max.compaction.lag.ms", "remote.storage.enable")
+    )
     if isinstance(low, int) and isinstance(high, int) and low > high:
         raise InvalidConfig(f"conflict topic config setting min.compaction.lag.ms ({low}) > max.compaction.lag.ms ({high})")
-    if values["remote.storage.enable"]:
+    if is_tiered:
         raise InvalidConfig("Tiered Storage functionality is disabled in the broker. Topic cannot be configured with remote log storage.")
 
 

@@ -169,6 +169,12 @@ class Config:
         self.texts = {name: value for name, value in values.items() if isinstance(value, str)}
         self.lists = {name: value for name, value in values.items() if isinstance(value, tuple)}
 
+    def _share(self, other: Config) -> None:
+        """Takes over the values of another config, whose dictionaries serve both."""
+        self.values, self.derived = other.values, {}
+        self.booleans, self.integers, self.doubles = other.booleans, other.integers, other.doubles
+        self.texts, self.lists = other.texts, other.lists
+
 
 class BrokerConfig(Config):
     """The settings of one of `nodes` nodes. Unknown names in `static` are kept, because DescribeConfigs shows them.
@@ -289,6 +295,13 @@ def is_secret(row: Setting | None) -> bool:
     return row is None or row.type in (ConfigType.PASSWORD, ConfigType.UNKNOWN)
 
 
+class InheritedValues(Config):
+    """The values of all topics or groups without overrides, which share them."""
+
+    def __init__(self, values: dict[str, Value]) -> None:
+        self._load(values)
+
+
 class InheritingConfig(Config):
     """The settings of a topic or a group: its overrides, and for all others the values of its broker. Raises InvalidConfig."""
 
@@ -307,7 +320,17 @@ class InheritingConfig(Config):
 
     def reload(self) -> None:
         """Reads the broker's values again, after they have changed."""
-        self._load({name: _inherited(row, self.broker) for name, row in self.settings.items()} | self._parsed)
+        inherited = self.broker.derived.get(type(self)) or self._inherit()
+        if self._parsed:
+            self._load(inherited.values | self._parsed)
+        else:
+            self._share(inherited)
+
+    def _inherit(self) -> InheritedValues:
+        """Returns the values of a resource without overrides, which are kept until the broker's values change."""
+        inherited = InheritedValues({name: _inherited(row, self.broker) for name, row in self.settings.items()})
+        self.broker.derived[type(self)] = inherited
+        return inherited
 
     def describe(self, names: Collection[str] | None = None) -> list[ConfigEntry]:
         """Returns the entries of this resource: those with the given names, or all if there are no names."""

@@ -11,7 +11,8 @@ import socket
 import ssl
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -264,6 +265,49 @@ def test_serve_ends_its_command_at_sigterm() -> None:
         process.send_signal(signal.SIGTERM)
         process.communicate(timeout=30)
     assert process.returncode == 128 + signal.SIGTERM
+
+
+@contextmanager
+def serving_its_parent(*options: str) -> Iterator[subprocess.Popen[str]]:
+    """Runs `python -m odradek serve --exit-with-parent` with pipes to this process; it has printed its addresses."""
+    words = [sys.executable, "-m", "odradek", "serve", "--port", "0", "--exit-with-parent", *options]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(words, env=CLEAN, stdin=pipe, stdout=pipe, stderr=pipe, text=True) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def test_serve_ends_with_its_standard_input() -> None:
+    with serving_its_parent("--quiet") as process:
+        assert process.stdin is not None
+        process.stdin.write("what the parent writes has no effect\n")
+        process.stdin.flush()
+        bootstrap_servers(process)
+        process.stdin.close()
+        assert process.wait(30) == 0
+
+
+def test_command_without_parent_is_ended() -> None:
+    command = "import signal, sys; print(repr(sys.stdin.read()), flush=True); signal.pause()"
+    with serving_its_parent("--exec", shlex.join([sys.executable, "-c", command])) as process:
+        assert process.stdin is not None and process.stdout is not None
+        assert process.stdout.readline() == "''\n"
+        process.stdin.close()
+        assert process.wait(30) == 128 + signal.SIGTERM
+
+
+def test_serve_without_packages_says_that_checksums_are_slow() -> None:
+    code = """
+import sys
+sys.modules |= dict.fromkeys(["numpy", "crc32c"])
+from odradek.broker.cli import main
+sys.exit(main(["serve", "--port", "0", "--quiet", "--log-level", "WARN", "--exec", "true"]))
+"""
+    done = subprocess.run([sys.executable, "-c", code], env=CLEAN, capture_output=True, text=True, check=True)
+    (line,) = done.stderr.splitlines()
+    assert "checksums of record batches are computed in Python, which is slower" in line
 
 
 def test_command_that_does_not_exist_prints_one_line() -> None:
