@@ -9,7 +9,6 @@ partitions that they have committed count.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 
 from ..groups.classic.group import ClassicGroup
 from ..groups.cluster_view import UNINITIALIZED_START_OFFSET
@@ -18,33 +17,13 @@ from ..groups.offsets import CommittedOffset
 from ..groups.share.group import ShareGroup
 from ..groups.streams.group import StreamsGroup
 from ..topics.partition import Partition
+from .offset_info import OffsetInfo
 from .state import ClusterState
-
-
-@dataclass(frozen=True)
-class OffsetInfo:
-    """The progress of a group in a partition.
-
-    `committed` is the committed offset, or None if there is none. `lag` is the number of offsets up to the high watermark; without a
-    committed offset it counts from the start of the log. In a share group, `committed` is the start offset, or None before the first
-    fetch, and `lag` does not count records after it that are acknowledged or archived.
-    """
-
-    topic: str
-    partition: int
-    committed: int | None
-    metadata: str
-    lag: int
 
 
 def progress(group: Group, cluster: ClusterState) -> Iterator[OffsetInfo]:
     """Yields the partitions of the topics that a group reads, in the order of topics and partitions."""
     return _share_progress(group, cluster) if isinstance(group, ShareGroup) else _progress(group, cluster)
-
-
-def total_lag(offsets: Collection[OffsetInfo]) -> int | None:
-    """Returns the sum of the lags, None without partitions: a group that reads nothing and has committed nothing has an unknown lag."""
-    return sum(each.lag for each in offsets) if offsets else None
 
 
 def _progress(group: Group, cluster: ClusterState) -> Iterator[OffsetInfo]:

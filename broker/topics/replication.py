@@ -175,6 +175,11 @@ class ReplicatedLog(ABC):
         return ReplicaAssignment(self.replicas, self.isr, self.adding, self.removing)
 
     @property
+    def has_leader(self) -> bool:
+        """Whether a replica leads."""
+        return self.leader != NO_LEADER
+
+    @property
     def is_reassigned(self) -> bool:
         """Whether a reassignment is under way."""
         return bool(self.adding or self.removing)

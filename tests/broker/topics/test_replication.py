@@ -10,7 +10,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from odradek.broker.cluster.broker import Silence
+from odradek.broker.cluster.silence import Silence
 from odradek.broker.topics.partition import Partition
 from odradek.broker.topics.replication import ReplicaAssignment
 from odradek.protocol.messages.fetch import FETCH, FetchPartition, FetchRequest, FetchTopic
