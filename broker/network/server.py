@@ -108,7 +108,8 @@ class Server:
                 from .capture import CaptureWriter
 
                 self.capture = CaptureWriter(options.capture)
-            self.config = replace(self.config, nodes=tuple(map(self.listeners.ports.reserve, self.config.nodes)))
+            nodes = [await self.listeners.ports.reserve(node) for node in self.config.nodes]
+            self.config = replace(self.config, nodes=tuple(nodes))
             self.driver.core = self._new_core(self.config, self._state)
             self._log_memory = self.cluster.log_memory
             await self.security.prepare(self.config, self.cluster)

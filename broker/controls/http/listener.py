@@ -9,8 +9,8 @@ from collections.abc import AsyncGenerator
 from functools import cache, cached_property
 from typing import TYPE_CHECKING
 
-from ...network.acceptor import bind
 from ...network.server import Server
+from ...network.socket_acceptor import bind
 from ...settings.listeners import Listener
 from ..cluster_controls import ClusterControls
 from .access import AccessRules, ControlAddress
