@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from enum import Enum
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -14,6 +13,7 @@ from .client_metrics import ClientMetrics, MetricSubscriptions
 from .fetch_sessions import FetchSessions
 from .limits import ConnectionQuotas, RequestMemory, parse_overrides
 from .log_dirs import LogDirs
+from .silence import Silence
 
 if TYPE_CHECKING:
     from random import Random
@@ -25,13 +25,6 @@ if TYPE_CHECKING:
     from ..topics.topics import Topics
 
 RACK_AWARE_SELECTOR = "org.apache.kafka.common.replica.RackAwareReplicaSelector"
-
-
-class Silence(Enum):
-    """The reason for which a running node neither answers nor fetches, although its connections stay open."""
-
-    PAUSED = "paused"
-    ISOLATED = "isolated"
 
 
 class Broker:

@@ -9,7 +9,8 @@ from difflib import ndiff
 from typing import Any, NamedTuple
 
 from ..control_errors import InvalidControl
-from ..controls.groups import GroupInfo, committed_offset
+from ..controls.group_info import GroupInfo
+from ..controls.groups import committed_offset
 from .group import Group
 from .topic import Topic, TopicRecord
 

@@ -38,7 +38,7 @@ _PREFIXES = {
 """The beginning of the names of the broker settings that configure each internal topic."""
 
 
-class Nodes(Protocol):
+class NodesView(Protocol):
     """The nodes on which partitions are placed."""
 
     @property
@@ -65,7 +65,7 @@ class Topics(dict[str, Topic]):
         self,
         config: BrokerConfig,
         random: Random,
-        nodes: Nodes,
+        nodes: NodesView,
         blocks: Blocks,
         memory: LogMemory | None,
         count_records: Callable[[int], None],
