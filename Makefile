@@ -31,7 +31,7 @@ test: .venv/.test ## run the tests of every part of the project
 	$(PYTEST) -m "not (official or apache_kafka or slow)"
 
 test-all: .venv/.dev ## run every test, among them all clients, other versions of Spark and Spark's own Kafka connector
-	$(PYTEST) $(if $(COVERAGE),--cov --cov-report=)
+	$(PYTEST) -n 3 $(if $(COVERAGE),--cov --cov-report=) # a third process works while others wait for JVMs
 
 test-again: .venv/.dev ## run the tests that failed in the last run once more, one after the other, up to the first that fails again
 	.venv/bin/python -m pytest --last-failed --last-failed-no-failures none --exitfirst $(if $(COVERAGE),--cov --cov-append --cov-report=)
