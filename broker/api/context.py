@@ -279,6 +279,22 @@ def find_partitions(
     return found, refused
 
 
+MAX_COMMITTED_TOGETHER = 300
+"""The most offsets of a request that are checked and committed in one turn. The others follow in further turns."""
+
+
+def commit_in_turns(
+    found: Sequence[Found[P]], commit: Callable[[Sequence[Found[P]]], list[ErrorCode]]
+) -> Generator[Wait, None, list[ErrorCode]]:
+    """Returns the error of each partition. `commit` stores some offsets and returns their errors."""
+    errors: list[ErrorCode] = []
+    for first in range(0, len(found), MAX_COMMITTED_TOGETHER):
+        if first:
+            yield NEXT_TURN
+        errors += commit(found[first : first + MAX_COMMITTED_TOGETHER])
+    return errors
+
+
 # Brokers and leaders
 
 

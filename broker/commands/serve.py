@@ -238,10 +238,10 @@ def _with_listeners(settings: Mapping[str, str], options: argparse.Namespace) ->
 
 def topic_specs(options: argparse.Namespace, environ: Mapping[str, str], cluster: ClusterConfig) -> list[TopicSpec]:
     """Returns the topics that --topic and KAFKA_CREATE_TOPICS list. Raises InvalidConfig for a topic that the cluster cannot hold."""
-    from ..cluster.startup_topics import check_topics, created_topics
+    from ..cluster.startup_topics import check_topics, topics_to_create
     from ..settings.cluster_config import TopicSpec
 
-    specs = [TopicSpec.parse(text) for text in options.topic] + created_topics(environ)
+    specs = [TopicSpec.parse(text) for text in options.topic] + topics_to_create(environ)
     check_topics(specs, len(cluster.nodes), cluster.setting_rows)
     return specs
 

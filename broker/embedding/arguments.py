@@ -72,7 +72,7 @@ def texts_of(settings: Mapping[str, SettingValue]) -> dict[str, str]:
 
 
 def check_seed(seed: int | None) -> None:
-    """Raises TypeError for a seed that is no integer."""
+    """Raises TypeError for a seed that is not an integer."""
     if seed is not None:
         _check_type("seed", seed, int)
 
@@ -129,6 +129,6 @@ def levels_of(features: Mapping[str, int], transaction_version: int, release: Re
 
 
 def _check_type(name: str, value: object, *kinds: type) -> None:
-    """Raises TypeError unless a value has one of some types; True and False are no numbers."""
+    """Raises TypeError unless a value has one of some types; True and False do not count as numbers."""
     if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
         raise TypeError(f"{name} must be {' or '.join(each.__name__ for each in kinds)}, not {value!r}")

@@ -11,7 +11,7 @@ Differences between versions:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Sequence
 from typing import NamedTuple, TypeVar
 
 from ...protocol.errors import ErrorCode
@@ -44,7 +44,7 @@ from ...protocol.messages.offset_fetch import (
     OffsetFetchResponseTopics,
 )
 from ...protocol.schema import ZERO_UUID
-from ..api.context import Context, Found, find_partitions
+from ..api.context import Context, Found, commit_in_turns, find_partitions
 from ..api.registry import handles
 from ..groups.offsets import CommittedOffset, CommittedOffsets
 from ..kafka_quirks.java_hash import wrap_long
@@ -56,8 +56,6 @@ from .zookeeper_offsets import commit_to_zookeeper, fetch_from_zookeeper
 MEMBER_EPOCH_VERSION, TOPIC_ID_VERSION = 9, 10
 """The versions of OffsetCommit and OffsetFetch that introduced member epochs and topic ids."""
 NOTHING_COMMITTED = CommittedOffset(-1, -1, "", -1)
-COMMITTED_TOGETHER = 300
-"""The most offsets of a request that are committed in one turn. The others are checked and committed in further turns."""
 UNSTABLE = CommittedOffset(-1, -1, "", -2)
 """Replaces a commit that an open transaction may change, if the client requires stable offsets (KIP-447)."""
 P = TypeVar("P")
@@ -75,14 +73,9 @@ def offset_commit(request: OffsetCommitRequest, context: Context) -> Generator[W
     topics = [((topic.name, topic.topic_id), topic.partitions) for topic in request.topics]
     slices = Slices()
     found, answers = yield from find_partitions(topics, context, slices, by_id=context.version >= TOPIC_ID_VERSION)
-    for first in range(0, len(found), COMMITTED_TOGETHER):
-        if first:
-            yield NEXT_TURN
-        some = found[first : first + COMMITTED_TOGETHER]
-        error = _check_commit(request, some, context)
-        errors = [error] * len(some) if error else _commit(request, some, context)
-        for (key, _, wanted), each in zip(some, errors, strict=True):
-            answers.setdefault(key, []).append((wanted.partition_index, each))
+    errors = yield from commit_in_turns(found, lambda some: _commit(request, some, context))
+    for (key, _, wanted), error in zip(found, errors, strict=True):
+        answers.setdefault(key, []).append((wanted.partition_index, error))
     return OffsetCommitResponse(
         topics=[
             OffsetCommitResponseTopic(
@@ -95,7 +88,7 @@ def offset_commit(request: OffsetCommitRequest, context: Context) -> Generator[W
     )
 
 
-def _check_commit(request: OffsetCommitRequest, found: list[Found[OffsetCommitRequestPartition]], context: Context) -> ErrorCode:
+def _check_commit(request: OffsetCommitRequest, found: Sequence[Found[OffsetCommitRequestPartition]], context: Context) -> ErrorCode:
     groups = context.cluster.groups
     if not context.is_coordinator(request.group_id):
         return ErrorCode.NOT_COORDINATOR
@@ -113,8 +106,10 @@ def _check_commit(request: OffsetCommitRequest, found: list[Found[OffsetCommitRe
     return error
 
 
-def _commit(request: OffsetCommitRequest, found: list[Found[OffsetCommitRequestPartition]], context: Context) -> list[ErrorCode]:
+def _commit(request: OffsetCommitRequest, found: Sequence[Found[OffsetCommitRequestPartition]], context: Context) -> list[ErrorCode]:
     """Commits offsets and returns an error for each partition. If a partition occurs twice, its last offset is committed."""
+    if error := _check_commit(request, found, context):
+        return [error] * len(found)
     offsets = context.cluster.groups.offsets
     expires_ms = None if request.retention_time_ms == -1 else wrap_long(context.now_ms + request.retention_time_ms)
     accepted: dict[tuple[str, int], CommittedOffset] = {}

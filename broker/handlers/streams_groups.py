@@ -45,9 +45,9 @@ from ..scheduling.waiting import Wait
 from ..security.acls import Operation, ResourceType
 from ..topics.names import INTERNAL_TOPICS
 from ..topics.topics import illegal_name
-from .described_groups import describe_groups, is_enabled, missing_group_text, refusal
+from .described_groups import demand_topics, describe_groups, is_enabled, missing_group_text
 from .streams_group_descriptions import describe_group, topics_of
-from .topics import create
+from .topics import create, identify
 
 NAMED_ERRORS = 3
 """The number of topics whose creation error a status contains."""
@@ -259,7 +259,7 @@ def _create_missing(
         more = f" and {len(known) - NAMED_ERRORS} more" if len(known) > NAMED_ERRORS else ""
         _explain(response, f"; Creation failed: {shown}{more}.")
     wanted = [_creatable(topic) for topic in result.missing_topics if topic.name not in known]
-    created = yield from create(CreateTopicsRequest(topics=wanted), context, strict=True)
+    created = yield from create(CreateTopicsRequest(topics=wanted), context, identify, strict=True)
     for outcome in created.topics:
         if outcome.error_code:
             errors.add(outcome.name, outcome.error_message or ErrorCode(outcome.error_code).name, 2 * result.heartbeat_interval_ms)
@@ -293,16 +293,12 @@ def streams_group_describe(request: StreamsGroupDescribeRequest, context: Contex
 
 
 def _describe(group_id: str, context: Context) -> DescribedGroup:
-    if refused := refusal(group_id, context):
-        return _refuse(group_id, refused)
     group = context.cluster.groups.get(group_id)
     if not isinstance(group, StreamsGroup):
-        return _refuse(group_id, ErrorCode.GROUP_ID_NOT_FOUND, missing_group_text(group_id, group, "streams"))
-    if not all(context.may(Operation.DESCRIBE, ResourceType.TOPIC, name) for name in topics_of(group)):
-        denied = "The described group uses topics that the client is not authorized to describe."
-        return _refuse(group_id, ErrorCode.TOPIC_AUTHORIZATION_FAILED, denied)
+        raise KafkaError(ErrorCode.GROUP_ID_NOT_FOUND, missing_group_text(group_id, group, "streams"))
+    demand_topics(topics_of(group), context, "The described group uses topics that the client is not authorized to describe.")
     return describe_group(group)
 
 
-def _refuse(group_id: str, error: ErrorCode, message: str | None = None) -> DescribedGroup:
+def _refuse(group_id: str, error: ErrorCode, message: str | None) -> DescribedGroup:
     return DescribedGroup(error_code=error, error_message=message, group_id=group_id, members=[])

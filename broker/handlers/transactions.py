@@ -42,7 +42,7 @@ from ...protocol.messages.txn_offset_commit import (
 )
 from ...protocol.schema import ZERO_UUID
 from ...storage.producers import StaleProducerEpoch
-from ..api.context import Context, Found, find_partitions
+from ..api.context import Context, Found, commit_in_turns, find_partitions
 from ..api.registry import handles
 from ..appending.transaction_check import NotInTransaction, join_transaction
 from ..groups.offsets import CommittedOffset
@@ -64,10 +64,8 @@ RAISES_EPOCH = 5
 ABORTABLE, ADDS_PARTITIONS = 4, 5
 """First versions of TxnOffsetCommit that return TRANSACTION_ABORTABLE, and that add the group to the transaction."""
 
-COMMITTED_TOGETHER = 300
-"""The most offsets of a request that are stored in one turn."""
 
-Located: TypeAlias = list[Found[TxnOffsetCommitRequestPartition]]
+Located: TypeAlias = Sequence[Found[TxnOffsetCommitRequestPartition]]
 
 
 def check_coordinator(transactional_id: str, context: Context) -> ErrorCode:
@@ -234,13 +232,9 @@ def txn_offset_commit(request: TxnOffsetCommitRequest, context: Context) -> Gene
     """
     context.demand(Operation.WRITE, ResourceType.TRANSACTIONAL_ID, request.transactional_id)
     context.demand(Operation.READ, ResourceType.GROUP, request.group_id)
-    named, slices, committed = [((topic.name, ZERO_UUID), topic.partitions) for topic in request.topics], Slices(), list[ErrorCode]()
+    named, slices = [((topic.name, ZERO_UUID), topic.partitions) for topic in request.topics], Slices()
     found, refused = yield from find_partitions(named, context, slices)
-    for first in range(0, len(found), COMMITTED_TOGETHER):
-        if first:
-            yield NEXT_TURN
-        committed += _commit(request, found[first : first + COMMITTED_TOGETHER], context)
-    errors = iter(committed)
+    errors = iter((yield from commit_in_turns(found, lambda some: _commit(request, some, context))))
     if refused:
         # In this case Kafka merges topics that the request contains twice.
         for (key, _, wanted), error in zip(found, errors, strict=True):

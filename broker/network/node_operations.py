@@ -9,7 +9,8 @@ import asyncio
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ..cluster.broker import Broker, Silence
+from ..cluster.broker import Broker
+from ..cluster.silence import Silence
 from ..settings.cluster_config import NodeConfig
 
 if TYPE_CHECKING:

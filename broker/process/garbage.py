@@ -1,7 +1,7 @@
 """When a process that serves a cluster collects cyclic garbage. CPython's collector stops all requests while it runs.
 
 Requests leave no cyclic garbage, and what a deleted topic or group leaves is small. CPython's thresholds fit programs that leave more of
-it: during a Fetch of 10,000 partitions they visit each new object several times, and with 5,000 topics a full collection takes 0.1 s.
+it: during a Fetch of 10,000 partitions they visit each new object several times, and a full collection of 5,000 topics takes 0.1 s.
 Therefore
 
 * nothing is collected during the start, and what exists at its end is frozen, so that no collection visits it;

@@ -507,6 +507,23 @@ def test_healthcheck_without_a_cluster_fails() -> None:
     assert_one_line(health.stderr, "does not answer")
 
 
+@pytest.mark.parametrize(
+    ("imports", "left_out"),
+    [
+        (
+            "from odradek.broker.commands import ctl",
+            {"asyncio", "broker.cluster.state", "broker.network", "storage"},
+        ),
+        ("from odradek import Cluster", {"broker.handlers.topics", "broker.snapshots.table"}),
+    ],
+)
+def test_declarations_of_controls_import_few_modules(imports: str, left_out: set[str]) -> None:
+    done = subprocess.run([sys.executable, "-c", f"import sys; {imports}; print(*sys.modules)"], env=CLEAN, capture_output=True, text=True)
+    loaded = {name.removeprefix("odradek.") for name in done.stdout.split()}
+    assert "broker.controls.cluster_controls" in loaded
+    assert not loaded & (left_out | {"broker.appending.append", "broker.groups.coordinator", "protocol.batches.record_builder"})
+
+
 def test_healthcheck_imports_few_modules() -> None:
     imports = "import sys; from odradek.broker import cli; from odradek.broker.client import healthcheck"
     code = f"{imports}; cli._parser(['healthcheck']); print(*sys.modules)"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from odradek.broker.cluster.broker import Silence
+from odradek.broker.cluster.silence import Silence
 from odradek.broker.groups.classic.group import ClassicGroup
 from odradek.broker.groups.consumer.group import ConsumerGroup
 from odradek.protocol.errors import ErrorCode

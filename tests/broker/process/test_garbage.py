@@ -37,7 +37,7 @@ def old_node(collections: int = 1) -> weakref.ref[Node]:
     return weakref.ref(node)
 
 
-def test_nothing_is_collected_during_a_start() -> None:
+def test_start_collects_nothing() -> None:
     thresholds = gc.get_threshold()
     with no_collection():
         assert not gc.isenabled()
@@ -47,7 +47,7 @@ def test_nothing_is_collected_during_a_start() -> None:
 
 
 @pytest.mark.usefixtures("serving")
-def test_old_objects_do_not_start_a_collection() -> None:
+def test_old_objects_start_no_collection() -> None:
     reference = old_node()
     keep: list[list[object]] = [[[]] for _ in range(5 * garbage.YOUNG_OBJECTS)]  # which starts collections of the other generations
     assert gc.get_count()[2] > 0 and len(keep) and reference() is not None
@@ -106,7 +106,7 @@ def test_frozen_garbage_is_collected_once_it_has_doubled() -> None:
 
 
 @pytest.mark.usefixtures("serving")
-def test_nothing_is_collected_if_nothing_became_old(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_look_without_old_objects_collects_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     old_objects = OldObjects(lambda: REST_S)
     gc.collect()
     monkeypatch.setattr(gc, "collect", lambda: pytest.fail("collected"))
