@@ -186,7 +186,7 @@ def _librdkafka() -> list[Any]:
 def uncollected() -> Iterator[None]:
     """Collects no garbage until the end of the block, because that would finalize objects at times that no seed decides.
 
-    The garbage of the block is collected at its end. No warning says that clients are unclosed, because a host that is killed closes nothing.
+    The garbage of the block is collected at its end. No warning tells of unclosed clients, because a host that is killed closes nothing.
     """
     collects, freezes = gc.isenabled(), not gc.get_freeze_count()
     gc.disable()

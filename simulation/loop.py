@@ -1,7 +1,7 @@
 """An event loop whose time jumps to the next timer when nothing is ready, and whose network is in memory.
 
-It is asyncio's own base class with a selector that moves the time. No event outside of the process can wake it, so a run depends only on the
-program and its seed. Futures and tasks hash by their number, because `asyncio.wait` and many libraries iterate over sets of them.
+It is asyncio's own base class with a selector that moves the time. No event outside of the process can wake it, so a run depends on the
+program and its seed only. Futures and tasks hash by their number, because `asyncio.wait` and many libraries iterate over sets of them.
 """
 
 from __future__ import annotations
