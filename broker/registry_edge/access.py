@@ -17,7 +17,7 @@ from ipaddress import ip_address
 from typing import NamedTuple
 
 from ..controls.http.responses import Problem
-from ..settings.endpoints import WILDCARDS, bracketed, is_loopback
+from ..settings.endpoints import WILDCARDS, bracket, is_loopback
 from ..settings.properties import InvalidConfig
 
 ANY_PORT = "127.0.0.1:0"
@@ -41,7 +41,7 @@ class RegistryAddress(NamedTuple):
 
     def url(self, port: int, *, tls: bool) -> str:
         """Returns the URL for clients. An address that stands for all interfaces is reached as localhost."""
-        host = "localhost" if self.host in WILDCARDS else bracketed(self.host)
+        host = "localhost" if self.host in WILDCARDS else bracket(self.host)
         return f"{'https' if tls else 'http'}://{host}:{port}"
 
 

@@ -8,7 +8,7 @@ import ssl
 from abc import ABC, abstractmethod
 
 from ...network.socket_acceptor import bind
-from ...settings.endpoints import bracketed
+from ...settings.endpoints import bracket
 from ...settings.listeners import Listener
 from .connection import HttpConnection
 from .requests import Request
@@ -53,7 +53,7 @@ class HttpListener(ABC):
         bound = bind(Listener(0, "CONTROL", self.host, self.port, self.host, self.port))
         loop = asyncio.get_running_loop()
         self._server = await loop.create_server(lambda: HttpConnection(self), sock=bound, ssl=self._tls)
-        self.address = f"{bracketed(self.host)}:{bound.getsockname()[1]}"
+        self.address = f"{bracket(self.host)}:{bound.getsockname()[1]}"
 
     async def stop(self) -> None:
         """Closes the socket and the connections, and cancels the requests that are being answered."""
