@@ -77,6 +77,7 @@ def construction() -> None:
         record_bytes=1000,
         control="127.0.0.1:0",
         control_token="token",
+        schema_registry=True,
         capture=Path("orders.pcapng"),
         capture_addresses="real",
     )
@@ -87,6 +88,8 @@ def construction() -> None:
     assert_type(cluster.bootstrap_servers, str)
     assert_type(cluster.is_running, bool)
     assert_type(cluster.control, str | None)
+    assert_type(cluster.schema_registry_url, str)
+    assert_type(cluster.start_schema_registry(), str)
     assert_type(cluster.tls.ca_file, str)
     assert_type(cluster.client_config("java", user="alice", mechanism="PLAIN"), dict[str, Any])
     assert_type(cluster.awaitable, AsyncCluster)
@@ -254,6 +257,8 @@ async def asynchronous(given: AsyncCluster) -> None:
         assert_type(other, AsyncCluster)
     assert_type(AsyncCluster.load("state"), AsyncCluster)
     assert_type(await given.start(), AsyncCluster)
+    assert_type(await given.start_schema_registry(), str)
+    assert_type(given.schema_registry_url, str)
     assert_type(given.is_running, bool)
     assert_type((given.bootstrap_servers, given.control, given.tls.ca_file), tuple[str, str | None, str])
     assert_type(given.client_config("spark"), dict[str, Any])
