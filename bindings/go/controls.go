@@ -863,7 +863,7 @@ type RecordsOptions struct {
 	// Offset is only records from this offset on.
 	Offset *int `json:"offset,omitempty"`
 
-	// Since is only records from the first one with this time or a later one on.
+	// Since is begin at the first record with this time or a later one.
 	Since *time.Time `json:"since,omitempty"`
 
 	// Limit is at most this many records of each partition.

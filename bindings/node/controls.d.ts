@@ -339,7 +339,7 @@ export class Controls {
     partition?: number;
     /** Only records from this offset on. */
     offset?: number;
-    /** Only records from the first one with this time or a later one on. */
+    /** Begin at the first record with this time or a later one. */
     since?: string;
     /** At most this many records of each partition. */
     limit?: number;

@@ -946,7 +946,7 @@ public abstract class Controls {
             return this;
         }
 
-        /** Only records from the first one with this time or a later one on. */
+        /** Begin at the first record with this time or a later one. */
         public RecordsOptions since(Instant since) {
             set("since", since);
             return this;
