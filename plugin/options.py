@@ -52,6 +52,8 @@ def add_options(parser: pytest.Parser) -> None:
     group.addoption("--kafka-reset", action="store_true", default=None, help="reset kafka_cluster before each test")
     group.addoption("--kafka-timeout", metavar="SECONDS", help=INI_OPTIONS["kafka_timeout"][1])
     group.addoption("--kafka-artifacts", metavar="DIR", help="folder for the capture (.pcapng) and the diagram (.html) of failed tests")
+    group.addoption("--kafka-seed", type=int, metavar="N", help="run only this seed of tests with @odradek.simulation, to replay a failure")
+    group.addoption("--kafka-seeds", type=int, metavar="N", help="number of seeds of tests with @odradek.simulation")
 
 
 def defaults(config: pytest.Config) -> ClusterOptions:

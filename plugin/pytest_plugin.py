@@ -12,7 +12,7 @@ from typing import Any, cast
 
 import pytest
 
-from . import fixtures
+from . import fixtures, simulations
 from .options import MARK, MARK_OPTIONS, ClusterOptions, add_options, defaults, named_options, resets, scope, timeout_s, with_marks
 from .running_test import RunningTest
 from .watching import watch
@@ -32,6 +32,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", f"{MARK}({', '.join(('name', *MARK_OPTIONS))}): the cluster of the test")
     config.pluginmanager.register(fixtures, "odradek-fixtures")
+    config.pluginmanager.register(simulations, "odradek-simulations")
     timeout_s(config)
 
 

@@ -28,7 +28,7 @@ def progress(group: Group, cluster: ClusterState) -> Iterator[OffsetInfo]:
 
 def _progress(group: Group, cluster: ClusterState) -> Iterator[OffsetInfo]:
     committed = dict(cluster.groups.offsets.of(group.group_id))
-    subscribed = _subscribed(group)
+    subscribed = _subscribed_topics(group)
     is_joined = not isinstance(group, ClassicGroup) or group.protocol_type is not None
     for topic in sorted(committed.keys() | subscribed):
         offsets = committed.get(topic, {})
@@ -49,7 +49,7 @@ def _indexes(topic: str, offsets: Mapping[int, object], cluster: ClusterState) -
     return sorted({*offsets, *(range(len(found.partitions)) if found else ())})
 
 
-def _subscribed(group: Group) -> Collection[str]:
+def _subscribed_topics(group: Group) -> Collection[str]:
     if isinstance(group, ClassicGroup):
         return group.subscribed_topics
     return group.readers if isinstance(group, StreamsGroup) else group.subscriptions.names

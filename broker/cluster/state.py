@@ -272,7 +272,7 @@ class ClusterState:
         if any(base_name(name).startswith(("ssl.", "sasl.")) for name in overrides):
             config = broker.config
             own, all_nodes = (config.own, overrides) if cluster_wide else (overrides, config.cluster_wide)
-            changed = config.altered(own=own, cluster_wide=all_nodes)
+            changed = config.with_dynamic(own=own, cluster_wide=all_nodes)
             broker.sasl.check(changed)
             self.check_tls(broker, changed)
 

@@ -58,7 +58,7 @@ class Target(NamedTuple):
 @handles(ALTER_CONFIGS)
 def alter_configs(request: AlterConfigsRequest, context: Context) -> Generator[Wait, None, AlterConfigsResponse]:
     """Replaces all overrides of each resource; settings that the request does not contain are removed."""
-    return AlterConfigsResponse(responses=(yield from _responses(request, context, _replaced, full.AlterConfigsResourceResponse)))
+    return AlterConfigsResponse(responses=(yield from _responses(request, context, _replace_overrides, full.AlterConfigsResourceResponse)))
 
 
 @handles(INCREMENTAL_ALTER_CONFIGS)
@@ -66,7 +66,7 @@ def incremental_alter_configs(
     request: IncrementalAlterConfigsRequest, context: Context
 ) -> Generator[Wait, None, IncrementalAlterConfigsResponse]:
     """Sets and removes single overrides, and appends to and subtracts from lists."""
-    responses = yield from _responses(request, context, _changed, incremental.AlterConfigsResourceResponse)
+    responses = yield from _responses(request, context, _change_overrides, incremental.AlterConfigsResourceResponse)
     return IncrementalAlterConfigsResponse(responses=responses)
 
 
@@ -77,7 +77,7 @@ def _responses(
     response: type[Response],
 ) -> Generator[Wait, None, list[Response]]:
     """Alters each resource. `new_overrides` computes the overrides from a resource of the request and its target."""
-    repeated = _repeated(request.resources)
+    repeated = _repeated_resources(request.resources)
 
     def respond(resource: Resource) -> Response:
         code, message = _alter(resource, context, request.validate_only, repeated, new_overrides)
@@ -86,7 +86,7 @@ def _responses(
     return (yield from in_slices(respond, list[Resource](request.resources), Slices(), 24))
 
 
-def _repeated(resources: Sequence[Resource]) -> set[tuple[int, str]]:
+def _repeated_resources(resources: Sequence[Resource]) -> set[tuple[int, str]]:
     counts = Counter((resource.resource_type, resource.resource_name) for resource in resources)
     return {resource for resource, count in counts.items() if count > 1}
 
@@ -133,11 +133,11 @@ def _check_request(resource: Resource) -> None:
         raise KafkaError(ErrorCode.INVALID_REQUEST, f"Null value not supported for : {', '.join(empty)}")
 
 
-def _replaced(resource: full.AlterConfigsResource, _: Target) -> dict[str, str]:
+def _replace_overrides(resource: full.AlterConfigsResource, _: Target) -> dict[str, str]:
     return {config.name: config.value or "" for config in resource.configs}
 
 
-def _changed(resource: incremental.AlterConfigsResource, target: Target) -> dict[str, str]:
+def _change_overrides(resource: incremental.AlterConfigsResource, target: Target) -> dict[str, str]:
     overrides = dict(target.overrides)
     if unknown := [config.config_operation for config in resource.configs if config.config_operation not in _OPERATIONS]:
         if resource.resource_type != ConfigResourceType.BROKER:
@@ -150,11 +150,11 @@ def _changed(resource: incremental.AlterConfigsResource, target: Target) -> dict
         elif operation is OpType.SET:
             overrides[config.name] = config.value or ""
         else:
-            overrides[config.name] = _edited_list(config.name, config.value or "", operation, overrides, target)
+            overrides[config.name] = _edit_list(config.name, config.value or "", operation, overrides, target)
     return overrides
 
 
-def _edited_list(name: str, text: str, operation: OpType, overrides: Mapping[str, str], target: Target) -> str:
+def _edit_list(name: str, text: str, operation: OpType, overrides: Mapping[str, str], target: Target) -> str:
     row = target.rows.get(name)
     if row is None or row.type is not ConfigType.LIST:
         raise KafkaError(ErrorCode.INVALID_CONFIG, f"Can't {operation.name} to key {name} because its type is not LIST.")

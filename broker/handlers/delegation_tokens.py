@@ -110,7 +110,7 @@ def describe_delegation_token(request: DescribeDelegationTokenRequest, context: 
     if request.owners is not None:
         owners = [f"{each.principal_type}:{each.principal_name}" for each in request.owners]
         tokens = [token for token in tokens if any(token.belongs_to(owner) for owner in owners)]
-    return DescribeDelegationTokenResponse(tokens=[_described(token) for token in tokens if _may_see(token, context)])
+    return DescribeDelegationTokenResponse(tokens=[_describe(token) for token in tokens if _may_see(token, context)])
 
 
 def _is_allowed(context: Context) -> bool:
@@ -126,7 +126,7 @@ def _may_see(token: DelegationToken, context: Context) -> bool:
     )
 
 
-def _described(token: DelegationToken) -> DescribedDelegationToken:
+def _describe(token: DelegationToken) -> DescribedDelegationToken:
     owner_type, _, owner_name = token.owner.partition(":")
     requester_type, _, requester_name = token.requester.partition(":")
     renewers = (renewer.partition(":") for renewer in token.renewers)

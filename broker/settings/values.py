@@ -186,7 +186,7 @@ class BrokerConfig(Config):
         self.static = dict(static)
         self.rows = rows
         self.nodes = nodes
-        self.defaults = {name: self._capped(row, row.default) for name, row in rows.broker.items()}
+        self.defaults = {name: self._cap(row, row.default) for name, row in rows.broker.items()}
         self.alter(own={}, cluster_wide={})
         if "classic" not in self.lists["group.coordinator.rebalance.protocols"]:
             raise InvalidConfig(
@@ -201,12 +201,12 @@ class BrokerConfig(Config):
         values = dict(self.defaults)
         for name, text in (self.static | dict(cluster_wide) | dict(own)).items():
             if row := self.rows.broker.get(name):
-                values[name] = self._capped(row, parse(row, text))
+                values[name] = self._cap(row, parse(row, text))
         _check_cleaner(values)
         self.own, self.cluster_wide = dict(own), dict(cluster_wide)
         self._load(values)
 
-    def altered(self, *, own: Mapping[str, str], cluster_wide: Mapping[str, str]) -> BrokerConfig:
+    def with_dynamic(self, *, own: Mapping[str, str], cluster_wide: Mapping[str, str]) -> BrokerConfig:
         """Returns a copy with other dynamic settings. Raises InvalidConfig for an invalid value."""
         changed = copy(self)
         changed.alter(own=own, cluster_wide=cluster_wide)
@@ -266,7 +266,7 @@ class BrokerConfig(Config):
         read_only = row.dynamic is None or listener_override
         return ConfigEntry(name, None if sensitive else value, read_only, source, sensitive, row.type, row.documentation or None, synonyms)
 
-    def _capped(self, row: Setting, value: Value) -> Value:
+    def _cap(self, row: Setting, value: Value) -> Value:
         return min(value, self.nodes) if row.at_most_nodes and isinstance(value, int) else value
 
 
@@ -328,7 +328,7 @@ class InheritingConfig(Config):
 
     def _inherit(self) -> InheritedValues:
         """Returns the values of a resource without overrides, which are kept until the broker's values change."""
-        inherited = InheritedValues({name: _inherited(row, self.broker) for name, row in self.settings.items()})
+        inherited = InheritedValues({name: _inherited_value(row, self.broker) for name, row in self.settings.items()})
         self.broker.derived[type(self)] = inherited
         return inherited
 
@@ -350,7 +350,7 @@ class InheritingConfig(Config):
         return ConfigEntry(row.name, value, False, source, False, row.type, row.documentation or None, synonyms)
 
 
-def _inherited(row: Setting, broker: BrokerConfig) -> Value:
+def _inherited_value(row: Setting, broker: BrokerConfig) -> Value:
     for name in row.synonyms:
         if (value := broker.values[name]) is not None:
             factor = broker.rows.broker[name].factor

@@ -190,7 +190,7 @@ def test_cleaner_threads_need_a_buffer_each() -> None:
         BrokerConfig(settings)
     config = BrokerConfig(settings | {"log.cleaner.dedupe.buffer.size": str((2 << 20) + 2)})
     with pytest.raises(InvalidConfig, match="at least 1MB per cleaner thread"):
-        config.altered(own={}, cluster_wide={"log.cleaner.threads": "3"})
+        config.with_dynamic(own={}, cluster_wide={"log.cleaner.threads": "3"})
 
 
 @pytest.mark.parametrize(
