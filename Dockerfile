@@ -5,7 +5,7 @@ FROM python:3.13.15-slim-trixie AS base
 
 FROM base AS build
 WORKDIR /source
-COPY pyproject.toml README.md LICENSE __init__.py py.typed ./
+COPY pyproject.toml README.md LICENSE __init__.py __main__.py py.typed ./
 COPY broker broker
 COPY protocol protocol
 COPY storage storage

@@ -9,7 +9,7 @@ PIP_INSTALL = .venv/bin/python -m pip install --quiet --disable-pip-version-chec
 PYTEST = PYTHONDONTWRITEBYTECODE= .venv/bin/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 MODULE = PYTHONPATH=.dev:. .venv/bin/python -m
 
-.PHONY: help run demo test-fast test test-all lint docs paths site links differential conformance damaged fuzz soak churn bench venv
+.PHONY: help run demo test-fast test test-all test-again lint docs paths site links differential conformance damaged fuzz soak churn bench venv
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -32,6 +32,9 @@ test: .venv/.test ## run the tests of every part of the project
 
 test-all: .venv/.dev ## run every test, among them all clients, other versions of Spark and Spark's own Kafka connector
 	$(PYTEST) $(if $(COVERAGE),--cov --cov-report=)
+
+test-again: .venv/.dev ## run the tests that failed in the last run once more, one after the other, up to the first that fails again
+	.venv/bin/python -m pytest --last-failed --last-failed-no-failures none --exitfirst $(if $(COVERAGE),--cov --cov-append --cov-report=)
 
 lint: .venv/.dev ## check style, types, the direction of imports and the page's JavaScript
 	.venv/bin/ruff check

@@ -188,6 +188,7 @@ class Reader(Client):
         super().__init__(bootstrap_servers, topic, {**unlimited, **settings})
         self._queue = _lib.rd_kafka_queue_new(self._client)
         _lib.rd_kafka_consume_start_queue(self._topic, 0, offset, self._queue)
+        self._read_ahead = 0
 
     def one(self, timeout_ms: int = TIMEOUT_MS) -> int:
         """Waits for a message and returns its length in bytes."""
@@ -200,13 +201,14 @@ class Reader(Client):
         return length
 
     def many(self, count: int) -> float:
-        """Reads `count` messages; returns the seconds that this took."""
+        """Reads `count` messages; returns the seconds that this took. librdkafka may return more, which count towards the next call."""
         began = time.perf_counter()
-        while count > 0:
+        while count > self._read_ahead:
             read = _lib.rd_kafka_consume_callback_queue(self._queue, TIMEOUT_MS, _IGNORE, None)
             if read <= 0:
                 raise KafkaFailure("no message")
-            count -= read
+            self._read_ahead += read
+        self._read_ahead -= count
         return time.perf_counter() - began
 
     def close(self) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 from odradek.broker.handlers import HANDLERS
 from odradek.protocol.messages import APIS
 
-from . import apis, conformance, controls, settings
+from . import apis, bindings, conformance, controls, settings
 
 ROOT = Path(__file__).parents[1]
 SERVED_APIS, FAMILIES = "protocol/served_apis.py", "broker/api/handler_families.py"
@@ -23,6 +23,7 @@ def rendered() -> dict[str, str]:
     """Returns the current text of each document that has generated parts, by its path in the repository."""
     return {
         **generated_pages(),
+        **bindings.sources(),
         SERVED_APIS: with_rows(
             SERVED_APIS, (f'{key}: ("{module_of(api.request)}", {api.versions.first}, {api.versions.last})' for key, api in APIS.items())
         ),

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from .. import Cluster
-    from ..broker.controls.groups import GroupInfo
+    from ..broker.controls.group_info import GroupInfo
     from ..broker.wire.exchange import Exchange
     from .watching import Watched
 

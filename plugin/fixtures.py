@@ -49,6 +49,12 @@ def kafka_bootstrap_servers(kafka_cluster: Cluster) -> str:
 
 
 @pytest.fixture(scope=_scope)
+def kafka_schema_registry(kafka_cluster: Cluster) -> str:
+    """The URL of the schema registry of the cluster, for the `url` of a client."""
+    return kafka_cluster.start_schema_registry()
+
+
+@pytest.fixture(scope=_scope)
 def _kafka_started_clusters() -> Iterator[StartedClusters]:
     from .shared_clusters import StartedClusters
 

@@ -63,6 +63,8 @@ def add_options(parser: pytest.Parser) -> None:
     for name, keywords in EXPLORE_OPTIONS.items():
         group.addoption(name, **keywords)
     group.addoption("--kafka-artifacts", metavar="DIR", help="folder for the capture (.pcapng) and the diagram (.html) of failed tests")
+    group.addoption("--kafka-seed", type=int, metavar="N", help="run only this seed of tests with @odradek.simulation, to replay a failure")
+    group.addoption("--kafka-seeds", type=int, metavar="N", help="number of seeds of tests with @odradek.simulation")
 
 
 def fault_of(marks: Iterable[pytest.Mark]) -> str:

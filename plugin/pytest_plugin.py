@@ -13,7 +13,7 @@ from typing import Any, cast
 
 import pytest
 
-from . import fixtures
+from . import fixtures, simulations
 from .options import MARK, MARK_OPTIONS, ClusterOptions, add_options, defaults, named_options, resets, scope, timeout_s, with_marks
 from .running_test import RUNNING, RunningTest
 from .watching import watch
@@ -36,6 +36,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", f"{MARK}({', '.join(('name', *MARK_OPTIONS))}): the cluster of the test")
     config.addinivalue_line("markers", f"{EXPLORE_MARK}(budget, depth, without): look for faults under which the test does not pass")
     config.pluginmanager.register(fixtures, "odradek-fixtures")
+    config.pluginmanager.register(simulations, "odradek-simulations")
     timeout_s(config)
     if config.getoption("--kafka-explore") or config.getoption("--kafka-explore-only"):
         _register_exploring(config)

@@ -98,7 +98,7 @@ _CAPTURE: dict[type, Callable[[Any], Any]] = {
 }
 
 
-LOST_IN_A_RESTART = ("fetch_sessions", "share_partitions", "client_metrics", "connections", "request_memory")
+LOST_IN_A_RESTART = ("fetch_sessions", "share_partitions", "client_metrics", "connections", "request_memory", "_share_view")
 """The attributes of brokers that a snapshot does not contain."""
 LOST_IN_A_SNAPSHOT = {
     *("join_reply", "sync_reply", "joined"),  # waiting requests

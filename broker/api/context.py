@@ -18,9 +18,11 @@ from ...protocol.schema import ZERO_UUID, Message
 from ..scheduling.slices import Slices
 from ..scheduling.waiting import NEXT_TURN, Reply, Wait
 from ..security.acls import ACCESS_DENIED_ERRORS, ANONYMOUS, CLUSTER_NAME, OPERATIONS, Operation, ResourceType
+from ..topics.names import CONSUMER_OFFSETS
 
 if TYPE_CHECKING:
     from ..cluster.broker import Broker
+    from ..cluster.state import ClusterState
     from ..security.mechanism import Identity
     from ..settings.listeners import Listener
     from ..topics.partition import Partition, Topic
@@ -118,6 +120,7 @@ class Context:
         self,
         version: int,
         client: Client,
+        cluster: ClusterState,
         broker: Broker,
         frame: memoryview,
         owns_buffer: bool,
@@ -127,8 +130,8 @@ class Context:
         self.frame = frame
         self.shortcut = shortcut
         self.client = client
+        self.cluster = cluster
         self.broker = broker
-        self.cluster = broker.cluster
         self.owns_buffer = owns_buffer
         self.quotas: Quotas | None = None
 
@@ -136,6 +139,10 @@ class Context:
     def now_ms(self) -> int:
         """The time in milliseconds since the Unix epoch. It is constant while a request is served."""
         return self.cluster.timers.now_ms
+
+    def is_coordinator(self, key: str, topic_name: str = CONSUMER_OFFSETS) -> bool:
+        """Returns whether the broker coordinates the group `key` or, with `topic_name=TRANSACTION_STATE`, the transactional id `key`."""
+        return self.cluster.coordinator_log.coordinator(key, topic_name) == self.broker.node_id
 
     # Permissions. Without an authorizer a client may do everything.
 
@@ -270,6 +277,22 @@ def find_partitions(
             else:
                 found.append(Found(key, topic, wanted))
     return found, refused
+
+
+MAX_COMMITTED_TOGETHER = 300
+"""The most offsets of a request that are checked and committed in one turn. The others follow in further turns."""
+
+
+def commit_in_turns(
+    found: Sequence[Found[P]], commit: Callable[[Sequence[Found[P]]], list[ErrorCode]]
+) -> Generator[Wait, None, list[ErrorCode]]:
+    """Returns the error of each partition. `commit` stores some offsets and returns their errors."""
+    errors: list[ErrorCode] = []
+    for first in range(0, len(found), MAX_COMMITTED_TOGETHER):
+        if first:
+            yield NEXT_TURN
+        errors += commit(found[first : first + MAX_COMMITTED_TOGETHER])
+    return errors
 
 
 # Brokers and leaders

@@ -6,7 +6,7 @@ A cluster has no gate at first, and a connection then only tests that there is n
 from __future__ import annotations
 
 from collections.abc import Generator, Hashable
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from ...protocol.frame import Buffer, RequestHeader, read_request_header
 from ...protocol.schema import Message
@@ -14,6 +14,9 @@ from ..cluster.broker import Broker
 from ..scheduling.waiting import Wait
 from .context import Client, Context, Waiting
 from .registry import Rule
+
+if TYPE_CHECKING:
+    from ..cluster.state import ClusterState
 
 Answering = Generator[Wait, None, Message | None]
 """A handler that waits: it yields `Wait`s and returns the response, or None if there is none to write."""
@@ -87,14 +90,15 @@ class Undecoded(Parked):
     `frame` is a copy of its bytes, which the shortcut has compared with those of an earlier request, so that they can be decoded.
     """
 
-    __slots__ = ("_frame",)
+    __slots__ = ("_cluster", "_frame")
 
-    def __init__(self, connection: Channel, frame: bytes, generator: Waiting) -> None:
+    def __init__(self, connection: Channel, cluster: ClusterState, frame: bytes, generator: Waiting) -> None:
         self.connection = connection
         self.generator = generator
         self.wait = None
         self.keys = ()
         self.in_slices = False
+        self._cluster = cluster
         self._frame = frame
 
     def __getattr__(self, name: str) -> Any:
@@ -102,7 +106,7 @@ class Undecoded(Parked):
         frame, connection = memoryview(self._frame), self.connection
         self.header = header = read_request_header(frame)
         self.request = header.api.request.decoders[header.version](frame, header.position)[0]
-        self.context = Context(header.version, connection.client, connection.broker, frame, True, None)
+        self.context = Context(header.version, connection.client, self._cluster, connection.broker, frame, True, None)
         return object.__getattribute__(self, name)
 
 

@@ -215,7 +215,7 @@ def _join(partition: Partition, header: BatchHeader, transactional_id: str | Non
     adds, supports_abortable = context.version >= ADDS_PARTITIONS, context.version >= SUPPORTS_ABORTABLE
     try:
         partition.producers.check_epoch(*producer)
-        join_transaction(context.broker, transactional_id, producer, joining, adds=adds, supports_abortable=supports_abortable)
+        join_transaction(context, transactional_id, producer, joining, adds=adds, supports_abortable=supports_abortable)
     except StaleProducerEpoch:
         raise NotInTransaction(ErrorCode.INVALID_PRODUCER_EPOCH) from None
     except NotInTransaction as error:

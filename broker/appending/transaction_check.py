@@ -7,7 +7,7 @@ client sends the write only, and the partition is added here.
 from __future__ import annotations
 
 from ...protocol.errors import ErrorCode, KafkaError
-from ..cluster.broker import Broker
+from ..api.context import Context
 from ..topics.names import TRANSACTION_STATE
 from ..transactions.transaction import TV_2, Producer, TopicPartition
 
@@ -17,14 +17,14 @@ class NotInTransaction(KafkaError):
 
 
 def join_transaction(
-    broker: Broker, transactional_id: str, producer: Producer, partition: TopicPartition, *, adds: bool, supports_abortable: bool
+    context: Context, transactional_id: str, producer: Producer, partition: TopicPartition, *, adds: bool, supports_abortable: bool
 ) -> None:
     """Adds the partition to the transaction if `adds` (transactions v2); otherwise checks that the client has added it.
 
     Raises NotInTransaction, with COORDINATOR_NOT_AVAILABLE while the coordinator's partition has no leader. TRANSACTION_ABORTABLE is
     replaced by INVALID_TXN_STATE unless `supports_abortable`, because older clients do not support it.
     """
-    error = _verify(broker, transactional_id, producer, partition, adds)
+    error = _verify(context, transactional_id, producer, partition, adds)
     if error is ErrorCode.PRODUCER_FENCED:
         error = ErrorCode.INVALID_PRODUCER_EPOCH
     elif error is ErrorCode.TRANSACTION_ABORTABLE and not supports_abortable:
@@ -33,15 +33,15 @@ def join_transaction(
         raise NotInTransaction(error)
 
 
-def _verify(broker: Broker, transactional_id: str, producer: Producer, partition: TopicPartition, adds: bool) -> ErrorCode:
-    if broker.transactions.is_former(transactional_id):
-        broker.cluster.topics.ensure_internal(
-            TRANSACTION_STATE
-        )  # a restored state may lack it, and the producer looks for no coordinator again
-    if broker.cluster.transaction_log.coordinator_epoch(transactional_id) is None:
+def _verify(context: Context, transactional_id: str, producer: Producer, partition: TopicPartition, adds: bool) -> ErrorCode:
+    cluster = context.cluster
+    if cluster.transactions.is_former(transactional_id):
+        # A restored state may lack the topic, and the producer does not look for its coordinator again.
+        cluster.topics.ensure_internal(TRANSACTION_STATE)
+    if cluster.transaction_log.coordinator_epoch(transactional_id) is None:
         return ErrorCode.COORDINATOR_NOT_AVAILABLE
     if adds:
-        return broker.transactions.add_partitions(transactional_id, producer, [partition], TV_2)
-    if not broker.config.booleans["transaction.partition.verification.enable"]:
+        return cluster.transactions.add_partitions(transactional_id, producer, [partition], TV_2)
+    if not context.broker.config.booleans["transaction.partition.verification.enable"]:
         return ErrorCode.NONE
-    return broker.transactions.verify(transactional_id, producer, [partition])[partition]
+    return cluster.transactions.verify(transactional_id, producer, [partition])[partition]

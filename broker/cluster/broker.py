@@ -2,42 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from enum import Enum
+from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ..settings.cluster_config import NodeConfig
 from ..settings.listeners import SASL_PROTOCOLS, Listener
-from ..settings.values import BrokerConfig, base_name
-from ..topics.names import CONSUMER_OFFSETS
-from .client_metrics import ClientMetrics
+from ..settings.values import BrokerConfig
+from .client_metrics import ClientMetrics, MetricSubscriptions
 from .fetch_sessions import FetchSessions
 from .limits import ConnectionQuotas, RequestMemory, parse_overrides
 from .log_dirs import LogDirs
+from .silence import Silence
 
 if TYPE_CHECKING:
-    from ..groups.coordinator import Groups
-    from ..security.sasl_listener import SaslListener, SaslListeners
+    from random import Random
+
+    from ..scheduling.timers import Timers
+    from ..security.sasl_listener import Accounts, SaslListener, SaslListeners
+    from ..share_partitions.cluster_view import ClusterView
     from ..share_partitions.share_partitions import SharePartitions
-    from ..transactions.coordinator import Transactions
-    from .state import ClusterState
+    from ..topics.topics import Topics
 
 RACK_AWARE_SELECTOR = "org.apache.kafka.common.replica.RackAwareReplicaSelector"
 
 
-class Silence(Enum):
-    """The reason for which a running node neither answers nor fetches, although its connections stay open."""
-
-    PAUSED = "paused"
-    ISOLATED = "isolated"
-
-
 class Broker:
-    """One node of the cluster. `settings` contains the node's own values of broker settings."""
+    """One node of the cluster. `settings` contains the node's own values of broker settings.
 
-    def __init__(self, cluster: ClusterState, config: NodeConfig, settings: BrokerConfig) -> None:
-        self.cluster = cluster
+    The other arguments are the parts of the cluster that the node uses; `share_view` is what its share partitions use.
+    """
+
+    def __init__(
+        self,
+        config: NodeConfig,
+        settings: BrokerConfig,
+        topics: Topics,
+        timers: Timers,
+        random: Random,
+        metric_subscriptions: MetricSubscriptions,
+        accounts: Callable[[], Accounts],
+        share_view: ClusterView,
+    ) -> None:
         self.node_id = config.node_id
         self.rack = config.rack
         self.listeners: dict[str, Listener] = {listener.name: listener for listener in config.listeners}
@@ -58,55 +64,33 @@ class Broker:
             parse_overrides(settings.texts["max.connections.per.ip.overrides"]),
         )
         self.rack_aware = settings.texts.get("replica.selector.class") == RACK_AWARE_SELECTOR
-        self.client_metrics = ClientMetrics(settings.integers["telemetry.max.bytes"], cluster.metric_subscriptions)
-        self.log_dirs = LogDirs(self.node_id, settings, cluster.topics, cluster.timers)
-        self.fetch_sessions = FetchSessions(settings.integers["max.incremental.fetch.session.cache.slots"], cluster.random)
+        self.client_metrics = ClientMetrics(settings.integers["telemetry.max.bytes"], metric_subscriptions)
+        self.log_dirs = LogDirs(self.node_id, settings, topics, timers)
+        self.fetch_sessions = FetchSessions(settings.integers["max.incremental.fetch.session.cache.slots"], random)
+        self._accounts, self._share_view = accounts, share_view
 
     def __repr__(self) -> str:
         return f"Broker({self.node_id})"
 
     @cached_property
     def sasl(self) -> SaslListeners:
-        """The SASL listeners. Their module is imported when there are any, because most clusters have none."""
+        """The SASL listeners of the node."""
         from ..security.sasl_listener import SaslListeners
 
-        return SaslListeners(self.config, self.listeners, self.cluster.accounts)
+        return SaslListeners(self.config, self.listeners, self._accounts())
 
     def sasl_listener(self, name: str) -> SaslListener | None:
         """Returns the present SASL configuration of a listener, None if it does not use SASL."""
         return self.sasl.get(name) if self.listeners[name].security_protocol in SASL_PROTOCOLS else None
 
-    def check_security(self, overrides: Mapping[str, str], *, cluster_wide: bool) -> None:
-        """Raises InvalidConfig if the listeners could not work with new dynamic settings of this node or, cluster-wide, of all nodes."""
-        if any(base_name(name).startswith(("ssl.", "sasl.")) for name in overrides):
-            own, all_nodes = (self.config.own, overrides) if cluster_wide else (overrides, self.config.cluster_wide)
-            changed = self.config.altered(own=own, cluster_wide=all_nodes)
-            self.sasl.check(changed)
-            self.cluster.check_tls(self, changed)
-
     @cached_property
     def share_partitions(self) -> SharePartitions:
-        """The share partitions and the share sessions of the node. Their modules are imported when they are first needed."""
+        """The share partitions and the share sessions of the node."""
         from ..share_partitions.share_partitions import SharePartitions
 
-        return SharePartitions(self.node_id, self.config.integers["group.share.max.share.sessions"], self.cluster)
+        return SharePartitions(self.node_id, self.config.integers["group.share.max.share.sessions"], self._share_view)
 
     @property
     def loaded_share_partitions(self) -> SharePartitions | None:
-        """The same, None if there have not been any since the start."""
+        """`share_partitions`, or None if the node has not had any since the start."""
         return self.__dict__.get("share_partitions")
-
-    @property
-    def groups(self) -> Groups:
-        """All groups of the cluster. Nodes share them, so that a group keeps its state when its coordinator moves."""
-        return self.cluster.groups
-
-    @property
-    def transactions(self) -> Transactions:
-        """All transactional ids of the cluster. Nodes share them for the same reason as the groups."""
-        return self.cluster.transactions
-
-    def is_coordinator(self, key: str, topic_name: str = CONSUMER_OFFSETS) -> bool:
-        """Whether this node coordinates the group `key` or, with `topic_name=TRANSACTION_STATE`, the transactional id `key`."""
-        partition = self.cluster.coordinator_log.partition(key, topic_name)
-        return partition is not None and partition.leader == self.node_id

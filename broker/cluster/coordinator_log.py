@@ -45,6 +45,11 @@ class CoordinatorLog:
         topic = self._topics.get(topic_name)
         return topic.partitions[self._hash(key) % len(topic.partitions)] if topic else None
 
+    def coordinator(self, key: str, topic_name: str = CONSUMER_OFFSETS) -> int:
+        """Returns the id of the node that coordinates a group or transactional id, NO_LEADER if there is none."""
+        partition = self.partition(key, topic_name)
+        return partition.leader if partition else NO_LEADER
+
     def append(self, key: str, topic_name: str, records: Sequence[CoordinatorRecord], producer: Producer | None = None) -> None:
         """Appends records as one batch; with a producer, as part of its transaction. They are dropped if the partition has no leader.
 

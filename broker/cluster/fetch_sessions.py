@@ -110,7 +110,7 @@ class FetchSession:
     def __len__(self) -> int:
         return len(self._partitions)
 
-    def cached(self) -> Iterable[CachedPartition]:
+    def cached_partitions(self) -> Iterable[CachedPartition]:
         """Returns the partitions in order."""
         return self._partitions.values()
 
@@ -131,7 +131,7 @@ class FetchSession:
         name = name_of(topic.topic_id) if self.uses_topic_ids else topic.topic
         self._partitions[topic.topic, topic.topic_id, wanted.partition] = CachedPartition(wanted, name, topic.topic_id)
 
-    def wanted(self, name_of: Callable[[bytes], str], *, also_quiet: bool) -> tuple[list[FetchTopic], list[Partition]]:
+    def select_partitions(self, name_of: Callable[[bytes], str], *, also_quiet: bool) -> tuple[list[FetchTopic], list[Partition]]:
         """Returns (the partitions to read, in order and grouped by topic; the quiet partitions)."""
         changed, quiet = [], []
         for cached in self._partitions.values():
@@ -211,7 +211,7 @@ class FetchSessions:
     def partitions(self, session_id: int) -> list[tuple[str, int]]:
         """Returns the topic names and indexes of the partitions of a session, an empty list if there is no such session."""
         session = self._sessions.get(session_id)
-        return [] if session is None else [(cached.name, cached.wanted.partition) for cached in session.cached()]
+        return [] if session is None else [(cached.name, cached.wanted.partition) for cached in session.cached_partitions()]
 
     def resume(self, session_id: int, epoch: int, *, topic_ids: bool) -> FetchSession:
         """Returns the session of an incremental request.

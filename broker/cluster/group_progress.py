@@ -9,7 +9,6 @@ partitions that they have committed count.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 
 from ..groups.classic.group import ClassicGroup
 from ..groups.cluster_view import UNINITIALIZED_START_OFFSET
@@ -18,23 +17,8 @@ from ..groups.offsets import CommittedOffset
 from ..groups.share.group import ShareGroup
 from ..groups.streams.group import StreamsGroup
 from ..topics.partition import Partition
+from .offset_info import OffsetInfo
 from .state import ClusterState
-
-
-@dataclass(frozen=True)
-class OffsetInfo:
-    """The progress of a group in a partition.
-
-    `committed` is the committed offset, or None if there is none. `lag` is the number of offsets up to the high watermark; without a
-    committed offset it counts from the start of the log. In a share group, `committed` is the start offset, or None before the first
-    fetch, and `lag` does not count records after it that are acknowledged or archived.
-    """
-
-    topic: str
-    partition: int
-    committed: int | None
-    metadata: str
-    lag: int
 
 
 def progress(group: Group, cluster: ClusterState) -> Iterator[OffsetInfo]:
@@ -42,14 +26,9 @@ def progress(group: Group, cluster: ClusterState) -> Iterator[OffsetInfo]:
     return _share_progress(group, cluster) if isinstance(group, ShareGroup) else _progress(group, cluster)
 
 
-def total_lag(offsets: Collection[OffsetInfo]) -> int | None:
-    """Returns the sum of the lags, None without partitions: a group that reads nothing and has committed nothing has an unknown lag."""
-    return sum(each.lag for each in offsets) if offsets else None
-
-
 def _progress(group: Group, cluster: ClusterState) -> Iterator[OffsetInfo]:
     committed = dict(cluster.groups.offsets.of(group.group_id))
-    subscribed = _subscribed(group)
+    subscribed = _subscribed_topics(group)
     is_joined = not isinstance(group, ClassicGroup) or group.protocol_type is not None
     for topic in sorted(committed.keys() | subscribed):
         offsets = committed.get(topic, {})
@@ -70,7 +49,7 @@ def _indexes(topic: str, offsets: Mapping[int, object], cluster: ClusterState) -
     return sorted({*offsets, *(range(len(found.partitions)) if found else ())})
 
 
-def _subscribed(group: Group) -> Collection[str]:
+def _subscribed_topics(group: Group) -> Collection[str]:
     if isinstance(group, ClassicGroup):
         return group.subscribed_topics
     return group.readers if isinstance(group, StreamsGroup) else group.subscriptions.names

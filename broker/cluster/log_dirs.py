@@ -106,7 +106,7 @@ class LogDirs:
         move = self.moves.get((partition.topic.id, partition.index))
         if move is None:
             return None
-        size, offset = self._copied(partition, move)
+        size, offset = self._copied_part(partition, move)
         return Future(move.directory, size, partition.log.end_offset - offset)
 
     def move(self, topic_name: str, index: int, path: str) -> None:
@@ -140,9 +140,9 @@ class LogDirs:
         """Brings all moves up to the present time. Called before the throttle changes."""
         self.refresh()
         now_ms = self._timers.now_ms
-        self.moves = {key: move._replace(counted_ms=now_ms, allowed=self._allowed(move)) for key, move in self.moves.items()}
+        self.moves = {key: move._replace(counted_ms=now_ms, allowed=self._allowed_bytes(move)) for key, move in self.moves.items()}
 
-    def _allowed(self, move: Move) -> int:
+    def _allowed_bytes(self, move: Move) -> int:
         """Returns how many bytes may have been copied until now.
 
         The first fetch is not throttled, and later ones read what the throttle permits on average.
@@ -165,11 +165,11 @@ class LogDirs:
 
     def _has_moved(self, partition: Partition, move: Move) -> bool:
         waited_ms = self._timers.now_ms - move.began_ms
-        return waited_ms >= MOVE_MS and self._copied(partition, move)[1] >= partition.log.end_offset
+        return waited_ms >= MOVE_MS and self._copied_part(partition, move)[1] >= partition.log.end_offset
 
-    def _copied(self, partition: Partition, move: Move) -> tuple[int, int]:
+    def _copied_part(self, partition: Partition, move: Move) -> tuple[int, int]:
         """Returns the bytes that have been copied, and the offset up to which they reach: whole batches, and one at least."""
-        log, allowed = partition.log, self._allowed(move)
+        log, allowed = partition.log, self._allowed_bytes(move)
         low, high = log.start_offset, log.end_offset
         if log.available(low, high) <= allowed:
             return log.available(low, high), high

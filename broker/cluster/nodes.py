@@ -19,10 +19,11 @@ from ..settings.cluster_config import NodeConfig
 from ..settings.values import BrokerConfig
 from ..topics.partition import Partition
 from ..topics.topics import Topics
-from .broker import Broker, Silence
+from .broker import Broker
 from .controller import Brokers, MetadataLog
 from .coordinator_log import CoordinatorMoves
 from .replica_control import ReplicaControl
+from .silence import Silence
 
 log = logging.getLogger("kafka.controller.KafkaController")
 

@@ -95,7 +95,7 @@ class ClientQuotas:
                 _check_value(keys, key, value)
         if validate_only:
             return
-        if quotas := _altered(self._quotas.get(entity, {}), changes):
+        if quotas := _merge_quotas(self._quotas.get(entity, {}), changes):
             self._quotas[entity] = quotas
         else:
             self._quotas.pop(entity, None)
@@ -125,7 +125,7 @@ class ClientQuotas:
         return next((rate for rate in rates if rate is not None), None)
 
 
-def _altered(quotas: Mapping[str, float], changes: Mapping[str, float | None]) -> dict[str, float]:
+def _merge_quotas(quotas: Mapping[str, float], changes: Mapping[str, float | None]) -> dict[str, float]:
     """Returns the quotas after an alteration, in the order of the HashMap that Kafka's ClientQuotaDelta builds for each alteration."""
     order = [*quotas, *(key for key in hash_map_order(changes) if key not in quotas)]
     altered = {key: value for key, value in {**quotas, **changes}.items() if value is not None}

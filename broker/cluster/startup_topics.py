@@ -37,16 +37,16 @@ def topic_specs_of(topics: Mapping[str, int | TopicOptions]) -> list[TopicSpec]:
     return [_spec(name, wanted) for name, wanted in topics.items()]
 
 
-def created_topics(environ: Mapping[str, str]) -> list[TopicSpec]:
+def topics_to_create(environ: Mapping[str, str]) -> list[TopicSpec]:
     """Returns the topics in KAFKA_CREATE_TOPICS: name:partitions:replicas[:cleanup.policy], separated by commas or line breaks.
 
     The format is that of the image wurstmeister/kafka. Raises InvalidConfig if a topic is malformed.
     """
     texts = map(str.strip, re.split(r"[,\n]", environ.get("KAFKA_CREATE_TOPICS", "")))
-    return [_created(text) for text in texts if text]
+    return [_parse_topic(text) for text in texts if text]
 
 
-def _created(text: str) -> TopicSpec:
+def _parse_topic(text: str) -> TopicSpec:
     name, partitions, replicas, policy = (*text.split(":", 3), "", "", "")[:4]
     try:
         spec = TopicSpec.parse(":".join(filter(None, (name, partitions, replicas))))

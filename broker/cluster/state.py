@@ -24,8 +24,8 @@ from ...storage.memory import LogMemory
 from ..scheduling.turns import Turns
 from ..scheduling.waiting import NEXT_TURN, Background
 from ..security.authorizer import authorizer_of
-from ..settings.cluster_config import ClusterConfig
-from ..settings.values import BATCHES, BrokerConfig, GroupConfig
+from ..settings.cluster_config import ClusterConfig, NodeConfig
+from ..settings.values import BATCHES, BrokerConfig, GroupConfig, base_name
 from ..topics.cleaning import LogCleaner
 from ..topics.names import CONSUMER_OFFSETS, SHARE_GROUP_STATE
 from ..topics.partition import Topic
@@ -92,7 +92,7 @@ class ClusterState:
         self.topics.on_addition = self._check_format
         self.topics_by_id = self.topics.by_id
         for node in config.nodes:
-            self.brokers[node.node_id] = Broker(self, node, configs[node.node_id])
+            self.brokers[node.node_id] = self._new_broker(node, configs[node.node_id])
             # A new Kafka cluster sets this dynamically for all brokers, which takes precedence over the static setting (KIP-966).
             configs[node.node_id].alter(own={}, cluster_wide={"min.insync.replicas": str(self.config.integers["min.insync.replicas"])})
         self.group_configs: dict[str, GroupConfig] = {}
@@ -125,7 +125,12 @@ class ClusterState:
     def _new_controls(self) -> None:
         parts = self.timers, self.config, self.topics, self.brokers, self.metadata_log, self.coordinator_moves
         self.replica_control = ReplicaControl(*parts, lambda: self.transactions.write_missing_markers(), self.wake)
-        self.nodes = Nodes(*parts, self.replica_control, partial(Broker, self))
+        self.nodes = Nodes(*parts, self.replica_control, self._new_broker)
+
+    def _new_broker(self, config: NodeConfig, settings: BrokerConfig) -> Broker:
+        return Broker(
+            config, settings, self.topics, self.timers, self.random, self.metric_subscriptions, lambda: self.accounts, share_view=self
+        )
 
     @cached_property
     def accounts(self) -> Accounts:
@@ -261,6 +266,15 @@ class ClusterState:
         self.groups.reload(GroupSettings.of(self.config))
         self.replica_control.throttles_changed()
         self.replica_control.schedule_unclean_elections(self.topics.partitions())
+
+    def check_security(self, broker: Broker, overrides: Mapping[str, str], *, cluster_wide: bool) -> None:
+        """Raises InvalidConfig if the listeners of a node could not work with its new dynamic settings or, cluster-wide, those of all."""
+        if any(base_name(name).startswith(("ssl.", "sasl.")) for name in overrides):
+            config = broker.config
+            own, all_nodes = (config.own, overrides) if cluster_wide else (overrides, config.cluster_wide)
+            changed = config.with_dynamic(own=own, cluster_wide=all_nodes)
+            broker.sasl.check(changed)
+            self.check_tls(broker, changed)
 
     def alter_topic(self, topic: Topic, overrides: Mapping[str, str]) -> None:
         """Replaces the configs of a topic."""

@@ -19,12 +19,17 @@ FAILED = 1
 
 def bootstrap_servers(options: argparse.Namespace, environ: Mapping[str, str]) -> list[Address]:
     """Returns the addresses in the option, in the environment, or the default. Raises InvalidConfig."""
+    return given_servers(options, environ) or addresses(DEFAULT_SERVER)
+
+
+def given_servers(options: argparse.Namespace, environ: Mapping[str, str]) -> list[Address]:
+    """Returns the addresses in the option or in the environment, [] if neither has any. Raises InvalidConfig."""
     from ..settings.properties import InvalidConfig
 
     if options.bootstrap_server is not None:
         return list(options.bootstrap_server)
     try:
-        return addresses(environ.get(VARIABLE) or DEFAULT_SERVER)
+        return addresses(environ[VARIABLE]) if environ.get(VARIABLE) else []
     except argparse.ArgumentTypeError as error:
         raise InvalidConfig(f"{VARIABLE}: {error}") from None
 

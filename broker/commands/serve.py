@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import argparse
-import gc
 import sys
 from collections.abc import Mapping
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
+from ..process.garbage import no_collection
 from .options import add_trace_options, count, feature, node_count, pair, port, refuse, size
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from ..controls.http.access import ControlAddress
-    from ..network.server import Server
+    from ..network.server import Server, ServerOptions
     from ..process.tracing import Tracer
+    from ..registry_edge.access import RegistryAddress
     from ..settings.cluster_config import ClusterConfig, TopicSpec
+    from ..settings.schema_registry import RegistrySettings
     from ..wire.capture_options import CaptureOptions
     from .ready_file import ReadyFile
 
@@ -39,11 +42,8 @@ KAFKA_CREATE_TOPICS=orders:4:1 creates topics, as --topic does.
 
 def run(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
     """Runs a cluster until SIGTERM or Ctrl-C."""
-    gc.disable()  # a start leaves hardly any garbage, but collecting it takes a tenth of the time
-    try:
+    with no_collection():
         return _run(options, environ)
-    finally:
-        gc.enable()
 
 
 def _run(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
@@ -51,28 +51,22 @@ def _run(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
     from ..control_errors import InvalidControl
     from ..process import terminal
     from ..settings.properties import InvalidConfig
-    from .saved import saved_config, saved_state
 
     try:
-        saved = saved_state(options)
-        cluster = with_record(cluster_config(options, environ) if saved is None else saved_config(saved, options, environ), options)
+        server_options = _server_options(options, environ)
         trace = None if not _is_traced(options) else _tracer(options)
-        topics = topic_specs(options, environ, cluster)
-        control = control_address(options, environ)
-        data = seed_files(options)
         command = command_of(options)
-        capture = capture_options(options)
         ready_file = _ready_file(options)
     except (InvalidConfig, InvalidControl) as error:
         return refuse(str(error))
     logs.configure(options.log_format, options.log_level or ("ERROR" if options.quiet else "INFO"))
-    logs.log_ignored_settings(cluster.ignored)
-    logs.warn_of_unknown_settings(cluster.unknown)
+    logs.log_ignored_settings(server_options.config.ignored)
+    logs.warn_of_unknown_settings(server_options.config.unknown)
+    if find_spec("crc32c") is None:
+        from ...protocol.batches import checksum  # noqa: F401  (warns now, rather than at the first record)
 
-    from ..network.server import ServerOptions
     from ..process.serving import run as run_cluster
 
-    server_options = ServerOptions(cluster, topics, data, saved, control=control, capture=capture)
     greets = options.log_format == "text" and not options.quiet
     if greets and sys.stderr.isatty():
         logs.hold_start_up_lines()
@@ -86,12 +80,10 @@ def _run(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
         if ready_file is not None:
             ready_file.write(lines)
         if greets:
-            logs.show(terminal.greeting(server.config, server.bootstrap_servers, control_listener))
-        gc.freeze()  # the objects that exist now stay, so that no later collection need visit them
-        gc.enable()
+            logs.show(terminal.greeting(server.config, server.bootstrap_servers, control_listener, server.schema_registry_url))
 
     try:
-        return run_cluster(server_options, command=command, trace=trace, on_ready=ready)
+        return run_cluster(server_options, command=command, trace=trace, exit_with_parent=options.exit_with_parent, on_ready=ready)
     except OSError as error:
         logs.flush()
         return refuse(f"{error.filename}: {error.strerror}" if error.filename else error.strerror or str(error))
@@ -100,6 +92,26 @@ def _run(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
     finally:
         if ready_file is not None:
             ready_file.remove()
+
+
+def _server_options(options: argparse.Namespace, environ: Mapping[str, str]) -> ServerOptions:
+    """Returns what the cluster starts with. Raises InvalidConfig or InvalidControl."""
+    from ..network.server import ServerOptions
+    from .saved import saved_config, saved_state
+
+    registry, registry_settings = schema_registry(options, environ)
+    saved = saved_state(options)
+    cluster = with_record(cluster_config(options, environ) if saved is None else saved_config(saved, options, environ), options)
+    return ServerOptions(
+        cluster,
+        topic_specs(options, environ, cluster),
+        seed_files(options),
+        saved,
+        control=control_address(options, environ),
+        capture=capture_options(options),
+        schema_registry=registry,
+        registry_settings=registry_settings,
+    )
 
 
 def _ready_file(options: argparse.Namespace) -> ReadyFile | None:
@@ -117,6 +129,8 @@ def _addresses(server: Server, control_listener: str | None) -> str:
         lines.append(f"control={control_listener}")
     if server.security.generated_tls is not None:
         lines.append(f"ssl.ca.location={server.security.generated_tls.ca_file}")
+    if server.schema_registry_url is not None:
+        lines.append(f"schema.registry.url={server.schema_registry_url}")
     return "\n".join([*lines, ""])
 
 
@@ -240,10 +254,10 @@ def _with_listeners(settings: Mapping[str, str], options: argparse.Namespace) ->
 
 def topic_specs(options: argparse.Namespace, environ: Mapping[str, str], cluster: ClusterConfig) -> list[TopicSpec]:
     """Returns the topics that --topic and KAFKA_CREATE_TOPICS list. Raises InvalidConfig for a topic that the cluster cannot hold."""
-    from ..cluster.startup_topics import check_topics, created_topics
+    from ..cluster.startup_topics import check_topics, topics_to_create
     from ..settings.cluster_config import TopicSpec
 
-    specs = [TopicSpec.parse(text) for text in options.topic] + created_topics(environ)
+    specs = [TopicSpec.parse(text) for text in options.topic] + topics_to_create(environ)
     check_topics(specs, len(cluster.nodes), cluster.setting_rows)
     return specs
 
@@ -261,6 +275,25 @@ def control_address(options: argparse.Namespace, environ: Mapping[str, str]) -> 
 
     token = environ.get("ODRADEK_CONTROL_TOKEN") if options.control_token is None else options.control_token
     return ControlAddress.parse(options.control, token)
+
+
+def schema_registry(options: argparse.Namespace, environ: Mapping[str, str]) -> tuple[RegistryAddress | None, RegistrySettings]:
+    """Returns the address of the schema registry, None if there is to be none, and its settings, which are removed from `options.set`.
+
+    Raises InvalidConfig.
+    """
+    from ..settings.schema_registry import LISTENERS, RegistrySettings, address_in, registry_settings_of, split_settings
+
+    given = registry_settings_of(environ)
+    overrides, options.set = split_settings(options.set)
+    settings = RegistrySettings.of(given | overrides)
+    text = options.schema_registry or (address_in(given[LISTENERS]) if LISTENERS in given else None)
+    if text is None:
+        return None, settings
+
+    from ..registry_edge.access import RegistryAddress
+
+    return RegistryAddress.parse(text), settings
 
 
 def capture_options(options: argparse.Namespace) -> CaptureOptions | None:
@@ -321,10 +354,7 @@ def add_options(run: argparse.ArgumentParser) -> None:
         metavar="NAME=LEVEL",
         help="finalize this level of a feature, such as share.version=1 (default: the highest levels); repeatable",
     )
-    run.add_argument("--ready-file", metavar="FILE", help="write the lines of standard output to this file too, while the cluster runs")
-    run.add_argument(
-        "--exec", metavar="COMMAND", help="run this command with BOOTSTRAP_SERVERS set, stop when it ends, and return its exit code"
-    )
+    _add_lifetime_options(run)
     run.add_argument(
         "--control", metavar="HOST:PORT", help="serve controls over HTTP at this address, for odradek ctl and other programs (default: off)"
     )
@@ -333,9 +363,23 @@ def add_options(run: argparse.ArgumentParser) -> None:
         metavar="TOKEN",
         help="require this token for controls, needed unless the address is a loopback address (default: ODRADEK_CONTROL_TOKEN)",
     )
+    registry_help = "serve a schema registry at this address (default: that in SCHEMA_REGISTRY_LISTENERS, otherwise off)"
+    run.add_argument("--schema-registry", metavar="HOST:PORT", help=registry_help)
     _add_capture_options(run)
     _add_record_options(run)
     _add_log_options(run)
+
+
+def _add_lifetime_options(run: argparse.ArgumentParser) -> None:
+    run.add_argument("--ready-file", metavar="FILE", help="write the lines of standard output to this file too, while the cluster runs")
+    run.add_argument(
+        "--exec", metavar="COMMAND", help="run this command with BOOTSTRAP_SERVERS set, stop when it ends, and return its exit code"
+    )
+    run.add_argument(
+        "--exit-with-parent",
+        action="store_true",
+        help="stop when standard input ends, as it does when the program that holds the other end of a pipe ends",
+    )
 
 
 def _add_state_options(run: argparse.ArgumentParser) -> None:

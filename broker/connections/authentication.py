@@ -32,6 +32,7 @@ from ..settings.values import ListenerSettings
 
 if TYPE_CHECKING:
     from ..cluster.broker import Broker
+    from ..cluster.state import ClusterState
 
 Late = Generator[Wait, None, None]
 HANDSHAKE_KEY = SASL_HANDSHAKE.key.to_bytes(2, "big")
@@ -44,11 +45,13 @@ class Authentication:
     """Stands with REFUSED_REQUEST for a refused request while its answer is delayed."""
     REFUSED_REQUEST = SaslAuthenticateRequest(auth_bytes=b"")
 
-    def __init__(self, listener: SaslListener, client: Client, broker: Broker, write: Callable[[list[Buffer]], None]) -> None:
+    def __init__(
+        self, listener: SaslListener, client: Client, cluster: ClusterState, broker: Broker, write: Callable[[list[Buffer]], None]
+    ) -> None:
         self._session: SaslSession = listener.session()
         self._listener = listener
         self._client = client
-        self._broker = broker
+        self._cluster, self._broker = cluster, broker
         self._write = write
 
     @property
@@ -110,7 +113,7 @@ class Authentication:
                 f"unexpected {api.name} request during SASL handshake; the client may be configured with a security.protocol that"
                 f" differs from the listener's, {self._broker.listeners[self._client.listener_name].security_protocol}"
             )
-        if version not in self._broker.cluster.serves(api):
+        if version not in self._cluster.serves(api):
             raise ProtocolError(f"{api.name} v{version} is not served")
         request = api.request.decoders[version](frame, header.position)[0]
         if state is not SaslState.AUTHENTICATE:
@@ -121,22 +124,22 @@ class Authentication:
         raise SaslRefused(reason, failure(api, request, ErrorCode.ILLEGAL_SASL_STATE, reason))
 
     def _versions(self, header: RequestHeader, frame: memoryview) -> Message:
-        if header.version not in self._broker.cluster.serves(API_VERSIONS):
-            return unsupported_version(self._broker.cluster)
+        if header.version not in self._cluster.serves(API_VERSIONS):
+            return unsupported_version(self._cluster)
         request = API_VERSIONS.request.decoders[header.version](frame, header.position)[0]
-        response = api_versions(request, Context(header.version, self._client, self._broker, frame, False, None))
+        response = api_versions(request, Context(header.version, self._client, self._cluster, self._broker, frame, False, None))
         if not response.error_code:
             self._session.versions_answered()
         return response
 
     def _respond(self, header: RequestHeader, response: Message) -> None:
-        version = header.version if header.version in self._broker.cluster.serves(header.api) else 0
+        version = header.version if header.version in self._cluster.serves(header.api) else 0
         self._write(encode_response(header.api, version, header.correlation_id, response))
 
     def _refuse(self, header: RequestHeader | None, refused: SaslRefused) -> Late:
         """Waits for `connection.failed.authentication.delay.ms`, which slows guessing down, then answers and raises CloseConnection."""
         if delay_ms := self._listener.failure_delay_ms:
-            yield Wait((), self._broker.cluster.timers.now_ms + delay_ms, what=f"connection.failed.authentication.delay.ms, {delay_ms} ms")
+            yield Wait((), self._cluster.timers.now_ms + delay_ms, what=f"connection.failed.authentication.delay.ms, {delay_ms} ms")
         if header is not None and refused.response is not None:
             self._respond(header, refused.response)
         raise CloseConnection(str(refused))

@@ -83,7 +83,7 @@ class Connection(Output):
         if (listener := broker.sasl_listener(client.listener_name)) is not None:
             from .authentication import Authentication
 
-            self._authentication = Authentication(listener, client, broker, self.write)
+            self._authentication = Authentication(listener, client, core.cluster, broker, self.write)
             self.max_frame_bytes = self._authentication.max_frame_bytes
         self._unparsed: Buffer = b""
         self._large: LargeFrame | None = None
@@ -301,7 +301,7 @@ class Connection(Output):
         if answer is None:
             self._handle(frame, owns_buffer)
         else:
-            self._resume(Undecoded(self, bytes(frame), answer))
+            self._resume(Undecoded(self, self.core.cluster, bytes(frame), answer))
         if recording is not None and self.parked is None:
             recording.finish()
 
@@ -330,7 +330,7 @@ class Connection(Output):
         except StopIteration as done:
             return self._answer(header, done.value, frame, owns_buffer)
         kept = frame if owns_buffer else memoryview(bytearray(frame))
-        context = Context(header.version, self.client, self.broker, kept, True, None)
+        context = Context(header.version, self.client, self.core.cluster, self.broker, kept, True, None)
         self._resume(Parked(self, header, NotDecoded(), context, self._decode_in_turns(header, kept)))
 
     def _decode_in_turns(self, header: RequestHeader, frame: memoryview) -> Waiting:
@@ -346,7 +346,7 @@ class Connection(Output):
         """Passes a decoded request to its handler. With `in_slices`, the response is encoded in slices. Raises no exception."""
         gate, api, version = self.core.gate, header.api, header.version
         self.client.client_id = header.client_id or ""
-        context = Context(version, self.client, self.broker, frame, owns_buffer, self._shortcut)
+        context = Context(version, self.client, self.core.cluster, self.broker, frame, owns_buffer, self._shortcut)
         try:
             rule = (HANDLERS.get(api.key) or load_handler(api.key)).rule
             answer = rule(request, context) if gate is None else gate.serve(Asked(self, header, request, context, rule))
@@ -381,7 +381,7 @@ class Connection(Output):
             return False
         self.max_frame_bytes = authentication.max_frame_bytes
         if refusal is not None:
-            context = Context(0, self.client, self.broker, frame, False, None)
+            context = Context(0, self.client, self.core.cluster, self.broker, frame, False, None)
             self._resume(Parked(self, authentication.REFUSED_HEADER, authentication.REFUSED_REQUEST, context, refusal))
         return False
 

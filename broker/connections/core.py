@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ..throttling.connection_rates import ConnectionRates
     from ..throttling.quota_gate import QuotaGate
     from ..topics.partition import Partition, Topic
-    from ..wire.record import Record
+    from ..wire.record import WireRecord
     from ..wire.recording import Recording
 
 
@@ -42,7 +42,7 @@ class Core(SharedState):
         super().__init__(cluster, turns)
         self._limits = limits
         self._wall_offset_ms: float = turns.timers.now_ms - turns.clock() * 1000 if former is None else former._wall_offset_ms  # noqa: SLF001  (a former object of this class)
-        self._record: Record | None = None if former is None else former._record  # noqa: SLF001  (a former object of this class)
+        self._record: WireRecord | None = None if former is None else former._record  # noqa: SLF001  (a former object of this class)
         if self._record is not None:
             self._record.topic_names.topics = cluster.topics_by_id
         cluster.on_event, cluster.topics.on_leader_change = self.tell, self._leader_changed
@@ -72,12 +72,12 @@ class Core(SharedState):
         return QuotaGate(self.cluster, self.clock)
 
     @property
-    def record(self) -> Record | None:
+    def record(self) -> WireRecord | None:
         """The record of exchanges, None if it is switched off. Its modules are imported when the first connection is opened."""
         if self._record is None and self._limits.are_positive:
-            from ..wire.record import Record
+            from ..wire.record import WireRecord
 
-            self._record = Record(self._wall_offset_ms, *self._limits)
+            self._record = WireRecord(self._wall_offset_ms, *self._limits)
             self._record.topic_names.topics = self.cluster.topics_by_id
         return self._record
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from ..cluster.state import ClusterState
 from .declaration import Controls, control
+
+if TYPE_CHECKING:
+    from ..cluster.state import ClusterState
 
 
 @dataclass(frozen=True)

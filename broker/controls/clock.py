@@ -7,15 +7,16 @@ from its next heartbeat, and a frozen clock lets no fetch time out, so that an e
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from ..control_errors import InvalidControl
-from ..scheduling.turns import Turns, TurnTime
 from .declaration import Blocking, Part, blocking, control
 from .parameters import Duration, duration_ms, duration_text, moment_ms
+
+if TYPE_CHECKING:
+    from ..scheduling.turns import Turns
 
 MAX_SPEED = 1_000_000
 _SPEEDS: dict[float, str] = {0: "the time stands still", 1: "the time passes at its usual speed"}
@@ -126,6 +127,8 @@ class AsyncClock(Part):
             server.driver.set_alarm()
 
     async def _move_over_deadlines(self, target_ms: float) -> None:
+        from ..scheduling.turns import TurnTime
+
         server = self._server
         core, clock = server.core, server.clock
         turn = TurnTime(clock.seconds)
@@ -146,6 +149,8 @@ def _moment(now_ms: float) -> datetime:
 
 async def _settle(turns: Turns[Any]) -> None:
     """Lets the event loop take turns until no work is put off."""
+    import asyncio
+
     await asyncio.sleep(0)
     while turns.has_more:
         await asyncio.sleep(0)

@@ -6,17 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ..groups.classic.group import ClassicGroup
-from ..scheduling.waiting import Reply
-from ..topics.partition import Partition
 from .declaration import Controls, control
 from .nodes import remedy
 
 if TYPE_CHECKING:
     from ..api.gate import Parked
-    from ..cluster.broker import Silence
+    from ..cluster.silence import Silence
     from ..cluster.state import ClusterState
     from ..connections.connection import Connection
+    from ..topics.partition import Partition
 
 MAX_NAMED = 3
 STANDS_STILL = "the time of the cluster, which stands still; advance moves it, and run lets it pass again"
@@ -121,6 +119,9 @@ def _waiting_request(connection: Connection, cluster: ClusterState, now_ms: floa
 
 def _reason(parked: Parked, cluster: ClusterState) -> str:
     """Returns what the handler of a request waits for. Its keys tell a wait of the handler from one of a fault."""
+    from ..scheduling.waiting import Reply
+    from ..topics.partition import Partition
+
     wait = parked.wait
     if wait is None:
         return "its next turn"
@@ -142,6 +143,8 @@ def _records(parked: Parked) -> str:
 
 def _missing_members(parked: Parked, cluster: ClusterState) -> str:
     """Returns which members of a classic group a JoinGroup or SyncGroup waits for."""
+    from ..groups.classic.group import ClassicGroup
+
     group = cluster.groups.get(getattr(parked.request, "group_id", ""))
     if not isinstance(group, ClassicGroup):
         return ""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import dataclass
 from glob import escape
 from math import inf
@@ -154,6 +153,8 @@ class FaultPresetControls(FaultControls, NodeControls):
 
     async def _pause(self, seconds: float, doing: str) -> None:
         """Returns after some time of the cluster, or when its state is replaced by `restore` or `reset`."""
+        import asyncio
+
         server, core = self._server, self._server.core
         over = asyncio.Event()
         with server.control_turn(doing):

@@ -6,11 +6,13 @@ from base64 import b64decode
 from binascii import Error as NotBase64
 from collections.abc import Mapping, Sequence
 from itertools import count
-from typing import Any, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from ..control_errors import InvalidControl
 from ..kafka_quirks.java_hash import partition_of
-from ..topics.partition import Topic
+
+if TYPE_CHECKING:
+    from ..topics.partition import Topic
 
 Bytes = bytes | str | None
 """Text is encoded as UTF-8. None is an absent key, or a tombstone."""

@@ -8,12 +8,15 @@ it serves anyone, drops the records that the new leaders do not have, and follow
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
-from ..cluster.broker import Broker, Silence
+from ..cluster.silence import Silence
 from ..control_errors import InvalidControl, unknown
 from .declaration import Controls, control
 from .parameters import NodeId
+
+if TYPE_CHECKING:
+    from ..cluster.broker import Broker
 
 MAX_NODE_ID = 999_999_999
 

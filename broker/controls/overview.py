@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from ... import __version__
-from ..cluster.broker import Broker
-from ..cluster.state import ClusterState
 from ..plurals import counted
-from ..topics.partition import Partition
-from ..topics.replication import NO_LEADER
 from .declaration import Controls, control
 from .waiting import in_turns
+
+if TYPE_CHECKING:
+    from ..cluster.broker import Broker
+    from ..cluster.state import ClusterState
+    from ..topics.partition import Partition
 
 
 @dataclass(frozen=True)
@@ -80,7 +82,7 @@ class Census:
     def add(self, partition: Partition) -> None:
         self.partitions += 1
         self.log_bytes += partition.log.size
-        self.without_leader += partition.leader == NO_LEADER
+        self.without_leader += not partition.has_leader
         self.under_min_isr += len(partition.isr) < partition.min_isr
         self.under_replicated += len(partition.isr) < len(partition.replicas)
         self.leaders[partition.leader] += 1

@@ -10,26 +10,20 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from math import ceil
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
-from ...protocol.batches.record_builder import build_batch
-from ...protocol.batches.records import Record as RecordFields
 from ...protocol.errors import KafkaError
-from ...protocol.messages.produce import PRODUCE
-from ...storage.log import Log
-from ..api.context import Client, Context
-from ..appending.append import append
-from ..appending.error_codes import APPEND_REFUSALS, partition_error_of
-from ..control_errors import ControlRefused, InvalidControl
-from ..scheduling.turns import TurnTime
-from ..topics.partition import Partition, Topic
-from ..topics.timestamps import first_at
+from ..control_errors import InvalidControl
 from .declaration import control
-from .new_records import Bytes, CheckedRecord, NewRecord, check_record, place_records
+from .new_records import Bytes, NewRecord, check_record, place_records
 from .parameters import Moment, TimeoutS, TopicName, moment_ms
 from .stored_records import Record, RecordCounts, records_of
 from .topics import TopicControls
 from .waiting import DEFAULT_TIMEOUT_S, until
+
+if TYPE_CHECKING:
+    from ...storage.log import Log
+    from ..topics.partition import Partition, Topic
 
 
 @dataclass(frozen=True)
@@ -59,13 +53,15 @@ class RecordControls(TopicControls):
         Records without a key take turns over the partitions. Raises ControlRefused if the cluster refuses a batch, as it would
         refuse one of a client.
         """
+        from .appended_records import append_records
+
         new = [check_record(number, record) for number, record in enumerate(records)]
         server = self._server
         with server.control_turn(f"writing records to {topic}"):
             found = self._topic_to_write(topic)
             positions = [RecordPosition(-1, -1)] * len(new)
             for index, numbers in place_records(found, new, partition).items():
-                base_offset = self._append(self._partition(found, index), [new[number] for number in numbers])
+                base_offset = append_records(self._partition(found, index), [new[number] for number in numbers], server.cluster)
                 for offset, number in enumerate(numbers, base_offset):
                     positions[number] = RecordPosition(index, offset)
         return positions
@@ -77,7 +73,7 @@ class RecordControls(TopicControls):
         partition: Annotated[int | None, "only this partition"] = None,
         *,
         offset: Annotated[int, "only records from this offset on"] = 0,
-        since: Annotated[Moment | None, "only records from the first one with this time or a later one on"] = None,
+        since: Annotated[Moment | None, "begin at the first record with this time or a later one"] = None,
         limit: Annotated[int | None, "at most this many records of each partition"] = None,
         max_bytes: Annotated[int | None, "stop in each partition after this many bytes of keys and values"] = None,
     ) -> list[Record]:
@@ -123,28 +119,10 @@ class RecordControls(TopicControls):
         except KafkaError as error:
             raise InvalidControl("topic", f"{error.code.name}: {error.message}") from None
 
-    def _append(self, partition: Partition, records: Sequence[CheckedRecord]) -> int:
-        """Appends one batch and returns its base offset. Raises ControlRefused."""
-        cluster = self._server.cluster
-        leader = cluster.brokers.get(partition.leader)
-        if leader is None:
-            raise ControlRefused(
-                "LEADER_NOT_AVAILABLE", f"partition {partition} has no leader; start one of the nodes {partition.replicas}"
-            )
-        now_ms = cluster.timers.now_ms
-        batch = build_batch(
-            RecordFields(number, now_ms if record.timestamp is None else record.timestamp, record.key, record.value, record.headers)
-            for number, record in enumerate(records)
-        )
-        context = Context(max(PRODUCE.versions), Client("", "cluster", 0), leader, memoryview(batch), True, None)
-        try:
-            return append(partition, memoryview(batch), 1, None, context).base_offset
-        except APPEND_REFUSALS as error:
-            refusal = partition_error_of(error)
-            raise ControlRefused(refusal.code.name, f"partition {partition} refused the records: {refusal.message or error}") from None
-
     async def _read(self, partition: Partition, offset: int, budget: RecordBudget) -> AsyncIterator[Record]:
         """Yields the records of a partition from an offset on, until the budget is used up. Other work gets turns in between."""
+        from ..scheduling.turns import TurnTime
+
         log, turn = partition.log, TurnTime(self._server.clock.seconds)
         for batch in log.batches(max(offset, log.start_offset), log.end_offset):
             for record in records_of(partition, batch):
@@ -180,5 +158,7 @@ def _offset_since(log: Log, since: Moment | None) -> int:
     """Returns the offset of the first record from a time on, or the end of the log if there is none; 0 without a time."""
     if since is None:
         return 0
+    from ..topics.timestamps import first_at
+
     _, offset = first_at(log, ceil(moment_ms(since)))
     return log.end_offset if offset < 0 else offset

@@ -8,16 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from ..control_errors import InvalidControl
 from ..topics.names import CONSUMER_OFFSETS, TRANSACTION_STATE
-from ..topics.partition import Partition
-from ..topics.replication import NO_LEADER
 from .declaration import control
 from .nodes import NodeControls
 from .parameters import NodeId, PartitionIndex, TopicName
 from .topics import TopicControls
+
+if TYPE_CHECKING:
+    from ..topics.partition import Partition
 
 
 @dataclass(frozen=True)
@@ -102,7 +103,7 @@ class ReplicaControls(NodeControls, TopicControls):
         """Replaces the replicas of a partition. New replicas copy its records at once, unless reassignments are held."""
         found = self._partition(self._topic(topic), partition)
         self._check_replicas(replicas)
-        if found.leader == NO_LEADER and set(replicas) - set(found.replicas):
+        if not found.has_leader and set(replicas) - set(found.replicas):
             raise InvalidControl("partition", f"{found} has no leader from which replicas could copy; start a node first")
         with self._server.control_turn(f"changing the replicas of {found}"):
             self._server.cluster.replica_control.replace(found, list(replicas))
@@ -195,4 +196,4 @@ def _elect(partition: Partition, kind: str, running: Sequence[int]) -> bool:
     """Holds an election if the partition needs one. Returns whether it has a new leader."""
     if kind == "preferred":
         return partition.replicas[0] in running and partition.prefer_first_replica()
-    return partition.leader == NO_LEADER and partition.elect_uncleanly(running)
+    return not partition.has_leader and partition.elect_uncleanly(running)

@@ -6,12 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from ...protocol.batches.records import RecordBatch
 from ..plurals import counted
-from ..topics.partition import Partition
 
 if TYPE_CHECKING:
     from ..network.server import Server
+    from ..topics.partition import Partition
 
 TransactionState = Literal["open", "committed", "aborted"]
 
@@ -32,6 +31,8 @@ class Record:
 
 def records_of(partition: Partition, batch: memoryview) -> list[Record]:
     """Returns the records of a stored batch; none for a transaction marker."""
+    from ...protocol.batches.records import RecordBatch
+
     stored = RecordBatch(batch)
     header = stored.header
     if header.is_control:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from ...protocol.errors import KafkaError
-from ..cluster.startup_topics import TopicOptions, check_topics, topic_specs_of
 from ..control_errors import InvalidControl, unknown
 from ..settings.properties import InvalidConfig, SettingValue
-from ..topics.partition import Partition, Topic
 from .declaration import Controls, control
 from .parameters import TopicName
 from .waiting import in_turns
+
+if TYPE_CHECKING:
+    from ..topics.partition import Partition, Topic
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,8 @@ class TopicControls(Controls):
         configs: Annotated[Mapping[str, SettingValue] | None, "topic settings, such as cleanup.policy"] = None,
     ) -> TopicInfo:
         """Creates a topic and returns its description."""
+        from ..cluster.startup_topics import TopicOptions, check_topics, topic_specs_of
+
         cluster = self._server.cluster
         options = TopicOptions()
         if partitions is not None:

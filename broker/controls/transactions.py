@@ -35,7 +35,6 @@ class TransactionControls(Controls):
             partitions: dict[str, list[int]] = {}
             for topic, partition in each.partitions:
                 partitions.setdefault(topic, []).append(partition)
-            coordinator = cluster.coordinator_log.partition(each.transactional_id, TRANSACTION_STATE)
             described.append(
                 TransactionInfo(
                     transactional_id=each.transactional_id,
@@ -45,7 +44,7 @@ class TransactionControls(Controls):
                     timeout_ms=each.timeout_ms,
                     started=datetime.fromtimestamp(each.start_ms / 1000, UTC) if partitions and each.start_ms >= 0 else None,
                     partitions=partitions,
-                    coordinator=-1 if coordinator is None else coordinator.leader,
+                    coordinator=cluster.coordinator_log.coordinator(each.transactional_id, TRANSACTION_STATE),
                 )
             )
         return described

@@ -5,17 +5,17 @@ A wait is woken by turns in which the cluster may have changed. A long result is
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import Awaitable, Callable, Iterable
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from ..control_errors import ControlTimeout, InvalidControl
-from ..scheduling.turns import TurnTime
 from .declaration import Blocking, Controls
 from .parameters import TimeoutS
 
 if TYPE_CHECKING:
+    import asyncio
+
     from ..network.server import Server
 
 T = TypeVar("T")
@@ -28,6 +28,8 @@ async def until(server: Callable[[], Server], reached: Callable[[], T | None], m
 
     Raises ControlTimeout with the text of `missing` after `timeout_s` seconds of the wall clock, and InvalidControl if that is negative.
     """
+    import asyncio
+
     _check_timeout(timeout_s)
     try:
         async with asyncio.timeout(timeout_s):
@@ -40,6 +42,10 @@ async def until(server: Callable[[], Server], reached: Callable[[], T | None], m
 
 async def in_turns(items: Iterable[T]) -> list[T]:
     """Returns the items as a list. Other work gets a turn whenever making them has taken TURN_S."""
+    import asyncio
+
+    from ..scheduling.turns import TurnTime
+
     made: list[T] = []
     turn = TurnTime(asyncio.get_running_loop().time)
     for item in items:
@@ -63,6 +69,8 @@ class WaitControls(Controls):
 
         Raises ControlTimeout, a TimeoutError, if the result is not true within the time.
         """
+        import asyncio
+
         _check_timeout(timeout_s)
         _check_predicate(predicate)
         try:
@@ -104,6 +112,8 @@ async def _next_change(controls: Controls) -> asyncio.Future[None]:
 
 async def _is_done(changed: asyncio.Future[None], timeout_s: float) -> bool:
     """Waits for a future. Returns False if it is not done within the time."""
+    import asyncio
+
     await asyncio.wait([changed], timeout=max(0, timeout_s))
     return changed.done()
 

@@ -17,7 +17,7 @@ from .waiting import in_turns
 if TYPE_CHECKING:
     from ..network.server import Server
     from ..wire.exchange import Entry, Exchange
-    from ..wire.record import Record
+    from ..wire.record import WireRecord
 
 Since = Annotated[int, "the number of the first entry, such as that of an earlier `mark`"]
 FilterText = Annotated[str, "a filter, such as api=Produce and error"]
@@ -177,7 +177,7 @@ def _any_fits(names: Sequence[str], pattern: str) -> bool:
     return any(fnmatchcase(name, pattern) for name in names)
 
 
-def record_of(server: Server) -> Record:
+def record_of(server: Server) -> WireRecord:
     """Returns the record of a cluster. Raises ControlRefused if it is switched off."""
     record = server.core.record
     if record is None:

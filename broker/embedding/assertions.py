@@ -9,7 +9,8 @@ from difflib import ndiff
 from typing import Any, NamedTuple
 
 from ..control_errors import InvalidControl
-from ..controls.groups import GroupInfo, committed_offset
+from ..controls.group_info import GroupInfo
+from ..controls.groups import committed_offset
 from .group import Group
 from .topic import Topic, TopicRecord
 
@@ -26,7 +27,7 @@ class ExpectedRecord(NamedTuple):
 def record(**fields: Any) -> ExpectedRecord:
     """Returns an expected record of which the given fields are compared, such as `record(value="paid", headers={"trace": b"1"})`.
 
-    Raises TypeError for a name that is no field of a record.
+    Raises TypeError for a name that is not a field of a record.
     """
     for name in fields:
         if name not in FIELDS:

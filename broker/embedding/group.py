@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Awaitable, Generator
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
-from ..cluster.group_progress import OffsetInfo
+from ..cluster.offset_info import OffsetInfo
 from ..control_errors import InvalidControl
-from ..controls.groups import GroupInfo, MemberInfo
+from ..controls.group_info import GroupInfo, MemberInfo
 from ..controls.waiting import DEFAULT_TIMEOUT_S
 
 if TYPE_CHECKING:

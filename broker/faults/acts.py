@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from ...protocol.errors import KafkaError
 from ...protocol.frame import LENGTH, Buffer, encode_request, encode_response_in_slices
-from ...protocol.schema import EncodedItems, Message, specs
+from ...protocol.schema import Message, specs
 from ..api.context import Context
 from ..api.failure import failure
 from ..api.gate import Answering, Asked, Channel
@@ -50,9 +50,12 @@ class Act:
 
 def make_readable(response: Message, version: int) -> Message:
     """Returns a response whose items can be read. Handlers leave arrays of some responses in encoded form."""
-    if any(isinstance(getattr(response, spec.name), EncodedItems) for spec in specs(type(response)) if spec.declared.encoded):
-        return type(response).decode(version, response.encode(version))
-    return response
+    kind = type(response)
+    return kind.decode(version, response.encode(version)) if _may_have_encoded_items(kind) else response
+
+
+def _may_have_encoded_items(kind: type[Message]) -> bool:
+    return any(spec.declared.encoded or (isinstance(spec.kind, type) and _may_have_encoded_items(spec.kind)) for spec in specs(kind))
 
 
 def wait_keeping_open(channel: Channel, context: Context, key: Hashable, what: str, deadline_ms: int | None = None) -> Wait:

@@ -108,7 +108,7 @@ class Criteria:
             return Mismatch("when")
         return None
 
-    def connection_mismatch(self, broker: Broker, listener_name: str, peer: str | None = None) -> Mismatch | None:
+    def connection_mismatch(self, broker: Broker, listener_name: str, now_ms: int, peer: str | None = None) -> Mismatch | None:
         """Returns the first criterion that a connection does not meet, or None. Without a `peer`, that criterion is not tested."""
         if self.options.node not in (None, broker.node_id):
             return Mismatch("node", (str(broker.node_id),))
@@ -116,7 +116,7 @@ class Criteria:
             return Mismatch("listener", (listener_name,))
         if peer is not None and not _glob(self.options.peer, peer):
             return Mismatch("peer", (peer,))
-        return self.moment_mismatch(broker.cluster.timers.now_ms)
+        return self.moment_mismatch(now_ms)
 
     def moment_mismatch(self, now_ms: int) -> Mismatch | None:
         """Returns "after" or "until" if it is too early or too late, otherwise None."""
@@ -322,16 +322,16 @@ class ConnectionFault(Fault):
         if api == CONNECTION:
             super().miss(api, reason, count)
 
-    def refuses(self, broker: Broker, listener_name: str) -> bool:
+    def refuses(self, broker: Broker, listener_name: str, now_ms: int) -> bool:
         """Returns whether a listener of a broker does not listen."""
-        return self._mode == "refused" and self.criteria.connection_mismatch(broker, listener_name) is None
+        return self._mode == "refused" and self.criteria.connection_mismatch(broker, listener_name, now_ms) is None
 
-    def opened(self, channel: Channel, broker: Broker) -> None:
+    def opened(self, channel: Channel, broker: Broker, now_ms: int) -> None:
         """Closes or silences a new connection that matches. Raises CloseConnection."""
         if self._mode == "refused":
             return
-        client, now_ms = channel.client, broker.cluster.timers.now_ms
-        if (reason := self.criteria.connection_mismatch(broker, client.listener_name, client.client_host)) is not None:
+        client = channel.client
+        if (reason := self.criteria.connection_mismatch(broker, client.listener_name, now_ms, client.client_host)) is not None:
             return self.miss(CONNECTION, reason)
         if self.check_schedule(CONNECTION) is None:
             self.hit(Exchange(now_ms, broker.node_id, client.connection_id, "", CONNECTION, 0, 0, ()))

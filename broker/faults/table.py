@@ -90,7 +90,8 @@ class Faults:
 
     def refuses(self, broker: Broker, listener_name: str) -> bool:
         """Returns whether a fault keeps a listener from listening."""
-        return any(isinstance(fault, ConnectionFault) and fault.refuses(broker, listener_name) for fault in self.active)
+        now_ms = self.cluster.timers.now_ms
+        return any(isinstance(fault, ConnectionFault) and fault.refuses(broker, listener_name, now_ms) for fault in self.active)
 
     def _hold_in_flight(self, fault: Fault) -> None:
         """Holds back the responses of matching requests that are in flight, if the fault lets requests hang."""
@@ -112,7 +113,7 @@ class Faults:
         """Raises CloseConnection if a fault closes new connections."""
         for fault in self.active:
             if isinstance(fault, ConnectionFault):
-                fault.opened(channel, broker)
+                fault.opened(channel, broker, self.cluster.timers.now_ms)
 
     def closed(self, channel: Channel) -> None:
         """Counts the requests of a connection that were not decoded."""

@@ -138,7 +138,7 @@ class FetchShortcut:
 
     def _wait(self, template: FetchTemplate, frame: bytes) -> Waiting:
         """Waits until the response is complete, the template does not apply any more, or `max_wait_ms` has passed."""
-        cluster = template.broker.cluster
+        cluster = template.cluster
         deadline_ms = cluster.timers.now_ms + template.max_wait_ms
         wait = Wait((template.partition,), deadline_ms)
         parts: list[Buffer] | None = []
@@ -152,7 +152,7 @@ class FetchShortcut:
         """Returns the response of the handler, which waits until `deadline_ms` at most."""
         header = read_request_header(frame)
         request = FETCH.request.decoders[header.version](frame, header.position)[0]
-        context = Context(header.version, template.client, template.broker, frame, False, self)
+        context = Context(header.version, template.client, template.cluster, template.broker, frame, False, self)
         request.max_wait_ms = deadline_ms - context.now_ms
         answer = HANDLERS[FETCH.key].rule(request, context)
         return (yield from answer) if isinstance(answer, Generator) else answer
@@ -166,7 +166,7 @@ class FetchTemplate:
         (wanted,) = topic.partitions
         frame = context.frame
         self.partition = partition
-        self.broker = context.broker
+        self.cluster, self.broker = context.cluster, context.broker
         self.client = context.client
         self.max_wait_ms = request.max_wait_ms
         self._leader_epoch = partition.leader_epoch

@@ -207,7 +207,7 @@ class FetchRead:
             code = error.code
             if code == ErrorCode.UNKNOWN_TOPIC_ID and named.topic:
                 # A session stores the name of each topic id. A deleted topic is unknown; a topic that was created again has another id.
-                anew = named.topic in broker.cluster.topics
+                anew = named.topic in self.context.cluster.topics
                 code = ErrorCode.INCONSISTENT_TOPIC_ID if anew else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
             refusal = self._refusal(topic, wanted.partition, code)
         if refusal.error_code in _UNKNOWN:
@@ -298,7 +298,7 @@ class FetchRead:
             or not partition.log.start_offset <= offset <= partition.log.end_offset
         ):
             return None
-        brokers = broker.cluster.brokers
+        brokers = self.context.cluster.brokers
         near = [node for node in partition.isr if brokers[node].rack == rack and partition.position(node) >= offset]
         return max(near, key=partition.position, default=None)
 

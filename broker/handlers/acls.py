@@ -97,12 +97,12 @@ def delete_acls(request: DeleteAclsRequest, context: Context) -> Generator[Wait,
     context.demand(Operation.ALTER)
     authorizer = _authorizer(context)
     removed: set[Acl] = set()
-    results = yield from in_slices(lambda each: _selected(each, authorizer, removed), request.filters, Slices(), 6)
+    results = yield from in_slices(lambda each: _delete_selected(each, authorizer, removed), request.filters, Slices(), 6)
     authorizer.remove(removed)
     return DeleteAclsResponse(filter_results=results)
 
 
-def _selected(wanted: DeleteAclsFilter, authorizer: Authorizer, removed: set[Acl]) -> DeleteAclsFilterResult:
+def _delete_selected(wanted: DeleteAclsFilter, authorizer: Authorizer, removed: set[Acl]) -> DeleteAclsFilterResult:
     """Returns the entries that a filter selects, and adds them to `removed`."""
     acl_filter = _filter(wanted)
     try:

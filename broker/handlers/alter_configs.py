@@ -22,7 +22,6 @@ from ...protocol.messages.incremental_alter_configs import (
 )
 from ..api.context import Context
 from ..api.registry import handles
-from ..cluster.broker import Broker
 from ..cluster.client_metrics import validate_subscription
 from ..cluster.features import ELR_VERSION
 from ..cluster.log_levels import LEVELS, LOGGERS, ROOT
@@ -59,7 +58,7 @@ class Target(NamedTuple):
 @handles(ALTER_CONFIGS)
 def alter_configs(request: AlterConfigsRequest, context: Context) -> Generator[Wait, None, AlterConfigsResponse]:
     """Replaces all overrides of each resource; settings that the request does not contain are removed."""
-    return AlterConfigsResponse(responses=(yield from _responses(request, context, _replaced, full.AlterConfigsResourceResponse)))
+    return AlterConfigsResponse(responses=(yield from _responses(request, context, _replace_overrides, full.AlterConfigsResourceResponse)))
 
 
 @handles(INCREMENTAL_ALTER_CONFIGS)
@@ -67,7 +66,7 @@ def incremental_alter_configs(
     request: IncrementalAlterConfigsRequest, context: Context
 ) -> Generator[Wait, None, IncrementalAlterConfigsResponse]:
     """Sets and removes single overrides, and appends to and subtracts from lists."""
-    responses = yield from _responses(request, context, _changed, incremental.AlterConfigsResourceResponse)
+    responses = yield from _responses(request, context, _change_overrides, incremental.AlterConfigsResourceResponse)
     return IncrementalAlterConfigsResponse(responses=responses)
 
 
@@ -78,7 +77,7 @@ def _responses(
     response: type[Response],
 ) -> Generator[Wait, None, list[Response]]:
     """Alters each resource. `new_overrides` computes the overrides from a resource of the request and its target."""
-    repeated = _repeated(request.resources)
+    repeated = _repeated_resources(request.resources)
 
     def respond(resource: Resource) -> Response:
         code, message = _alter(resource, context, request.validate_only, repeated, new_overrides)
@@ -87,7 +86,7 @@ def _responses(
     return (yield from in_slices(respond, list[Resource](request.resources), Slices(), 24))
 
 
-def _repeated(resources: Sequence[Resource]) -> set[tuple[int, str]]:
+def _repeated_resources(resources: Sequence[Resource]) -> set[tuple[int, str]]:
     counts = Counter((resource.resource_type, resource.resource_name) for resource in resources)
     return {resource for resource, count in counts.items() if count > 1}
 
@@ -107,11 +106,11 @@ def _alter(
         if isinstance(resource, incremental.AlterConfigsResource) and resource.resource_type == ConfigResourceType.BROKER_LOGGER:
             alter_levels(resource, context, validate_only=validate_only)
             return ErrorCode.NONE, None
-        target = _target(resource, context.broker)
+        target = _target(resource, context)
         overrides = new_overrides(resource, target)
-        _validate(resource, overrides, context.broker)
+        _validate(resource, overrides, context)
         if resource.resource_type == ConfigResourceType.BROKER:
-            _check_min_insync_replicas(resource, overrides, target, context.broker)
+            _check_min_insync_replicas(resource, overrides, target, context)
         if target.missing:
             raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, target.missing)
         if not validate_only:
@@ -134,11 +133,11 @@ def _check_request(resource: Resource) -> None:
         raise KafkaError(ErrorCode.INVALID_REQUEST, f"Null value not supported for : {', '.join(empty)}")
 
 
-def _replaced(resource: full.AlterConfigsResource, _: Target) -> dict[str, str]:
+def _replace_overrides(resource: full.AlterConfigsResource, _: Target) -> dict[str, str]:
     return {config.name: config.value or "" for config in resource.configs}
 
 
-def _changed(resource: incremental.AlterConfigsResource, target: Target) -> dict[str, str]:
+def _change_overrides(resource: incremental.AlterConfigsResource, target: Target) -> dict[str, str]:
     overrides = dict(target.overrides)
     if unknown := [config.config_operation for config in resource.configs if config.config_operation not in _OPERATIONS]:
         if resource.resource_type != ConfigResourceType.BROKER:
@@ -151,11 +150,11 @@ def _changed(resource: incremental.AlterConfigsResource, target: Target) -> dict
         elif operation is OpType.SET:
             overrides[config.name] = config.value or ""
         else:
-            overrides[config.name] = _edited_list(config.name, config.value or "", operation, overrides, target)
+            overrides[config.name] = _edit_list(config.name, config.value or "", operation, overrides, target)
     return overrides
 
 
-def _edited_list(name: str, text: str, operation: OpType, overrides: Mapping[str, str], target: Target) -> str:
+def _edit_list(name: str, text: str, operation: OpType, overrides: Mapping[str, str], target: Target) -> str:
     row = target.rows.get(name)
     if row is None or row.type is not ConfigType.LIST:
         raise KafkaError(ErrorCode.INVALID_CONFIG, f"Can't {operation.name} to key {name} because its type is not LIST.")
@@ -167,24 +166,25 @@ def _edited_list(name: str, text: str, operation: OpType, overrides: Mapping[str
     return ",".join(dict.fromkeys([*before, *elements]))
 
 
-def _validate(resource: Resource, overrides: dict[str, str], broker: Broker) -> None:
+def _validate(resource: Resource, overrides: dict[str, str], context: Context) -> None:
+    config = context.broker.config
     if any(len(text.encode()) > MAX_VALUE_BYTES for text in overrides.values()):
         raise KafkaError(ErrorCode.INVALID_CONFIG, f"A configuration value is longer than {MAX_VALUE_BYTES} bytes.")
     if resource.resource_type == ConfigResourceType.TOPIC:
-        validate_topic_configs(overrides, broker.config.rows)
+        validate_topic_configs(overrides, config.rows)
     elif resource.resource_type == ConfigResourceType.CLIENT_METRICS:
         validate_subscription(resource.resource_name, overrides)
     elif resource.resource_type == ConfigResourceType.GROUP:
-        validate_group_configs(overrides, broker.config)
+        validate_group_configs(overrides, config)
     else:
-        validate_broker_configs(overrides, broker.config, cluster_wide=not resource.resource_name)
-        broker.check_security(overrides, cluster_wide=not resource.resource_name)
+        validate_broker_configs(overrides, config, cluster_wide=not resource.resource_name)
+        context.cluster.check_security(context.broker, overrides, cluster_wide=not resource.resource_name)
 
 
-def _check_min_insync_replicas(resource: Resource, overrides: Mapping[str, str], target: Target, broker: Broker) -> None:
+def _check_min_insync_replicas(resource: Resource, overrides: Mapping[str, str], target: Target, context: Context) -> None:
     """Raises KafkaError with INVALID_CONFIG if brokers could then differ in min.insync.replicas, which ELR does not permit (KIP-966)."""
     name = "min.insync.replicas"
-    if not broker.cluster.features.level(ELR_VERSION):
+    if not context.cluster.features.level(ELR_VERSION):
         return
     if not resource.resource_name and name in target.overrides.keys() - overrides.keys():
         raise KafkaError(ErrorCode.INVALID_CONFIG, f"Cluster-level {name} cannot be removed while ELR is enabled.")
@@ -192,52 +192,53 @@ def _check_min_insync_replicas(resource: Resource, overrides: Mapping[str, str],
         raise KafkaError(ErrorCode.INVALID_CONFIG, f"Broker-level {name} cannot be altered while ELR is enabled.")
 
 
-def _target(resource: Resource, broker: Broker) -> Target:
+def _target(resource: Resource, context: Context) -> Target:
     match resource.resource_type:
         case ConfigResourceType.TOPIC:
-            return _topic(resource.resource_name, broker)
+            return _topic(resource.resource_name, context)
         case ConfigResourceType.BROKER:
-            return _broker(resource.resource_name, broker)
+            return _broker(resource.resource_name, context)
         case ConfigResourceType.GROUP:
-            return _group(resource.resource_name, broker)
+            return _group(resource.resource_name, context)
         case ConfigResourceType.CLIENT_METRICS:
-            return _client_metrics(resource.resource_name, broker)
+            return _client_metrics(resource.resource_name, context)
     raise KafkaError(ErrorCode.INVALID_REQUEST, f"Unknown resource type {resource.resource_type}")
 
 
-def _topic(name: str, broker: Broker) -> Target:
+def _topic(name: str, context: Context) -> Target:
     if not name:
         raise KafkaError(ErrorCode.INVALID_REQUEST, "Default topic resources are not allowed.")
     if reason := illegal_name(name):
         raise KafkaError(ErrorCode.INVALID_TOPIC_EXCEPTION, f"Topic name is invalid: {reason}")
-    rows, topic = broker.config.rows.topic, broker.cluster.topics.get(name)
+    rows, topic = context.broker.config.rows.topic, context.cluster.topics.get(name)
     if topic is None:
         return Target(rows, {}, {}, lambda _: None, f"The topic '{name}' does not exist.")
-    return Target(rows, topic.config.overrides, topic.config.values, lambda changed: broker.cluster.alter_topic(topic, changed))
+    return Target(rows, topic.config.overrides, topic.config.values, lambda changed: context.cluster.alter_topic(topic, changed))
 
 
-def _broker(name: str, broker: Broker) -> Target:
+def _broker(name: str, context: Context) -> Target:
     if name and not name.removeprefix("-").isdecimal():
         raise KafkaError(ErrorCode.INVALID_REQUEST, f"Node id must be an integer, but it is: {name}")
+    broker = context.broker
     if name and name != str(broker.node_id):
         raise KafkaError(ErrorCode.INVALID_REQUEST, f"Unexpected broker id, expected {broker.node_id}, but received {name}")
     config = broker.config
     overrides = config.own if name else config.cluster_wide
     return Target(
-        config.rows.broker, overrides, config.values, lambda changed: broker.cluster.alter_brokers(broker if name else None, changed)
+        config.rows.broker, overrides, config.values, lambda changed: context.cluster.alter_brokers(broker if name else None, changed)
     )
 
 
-def _group(name: str, broker: Broker) -> Target:
+def _group(name: str, context: Context) -> Target:
     if not name:
         raise KafkaError(ErrorCode.INVALID_REQUEST, "Default group resources are not allowed.")
-    config = broker.cluster.group_configs.get(name) or GroupConfig(broker.config, {})
-    return Target(GROUP_SETTINGS, config.overrides, config.values, lambda changed: broker.cluster.alter_group(name, changed))
+    config = context.cluster.group_configs.get(name) or GroupConfig(context.broker.config, {})
+    return Target(GROUP_SETTINGS, config.overrides, config.values, lambda changed: context.cluster.alter_group(name, changed))
 
 
-def _client_metrics(name: str, broker: Broker) -> Target:
-    config = broker.cluster.metric_subscriptions.configs.get(name) or ClientMetricsConfig(broker.config, {})
-    alter = partial(broker.cluster.alter_client_metrics, name)
+def _client_metrics(name: str, context: Context) -> Target:
+    config = context.cluster.metric_subscriptions.configs.get(name) or ClientMetricsConfig(context.broker.config, {})
+    alter = partial(context.cluster.alter_client_metrics, name)
     return Target(NO_LISTS, config.overrides, config.values, alter)
 
 

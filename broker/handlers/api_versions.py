@@ -46,14 +46,14 @@ def api_versions(request: ApiVersionsRequest, context: Context) -> ApiVersionsRe
         context.client.software_name, context.client.software_version = named
     features = context.cluster.features
     return ApiVersionsResponse(
-        api_keys=_served(context),
+        api_keys=_served_versions(context),
         supported_features=[
             SupportedFeatureKey(name=name, min_version=lowest, max_version=highest)
             for name, (lowest, highest) in features.supported.items()
             if lowest > 0 or context.version >= LEVEL_ZERO_SINCE
         ],
         finalized_features_epoch=_features_epoch(context.cluster),
-        finalized_features=_finalized(features),
+        finalized_features=_finalized_features(features),
     )
 
 
@@ -67,13 +67,13 @@ def _features_epoch(cluster: ClusterState) -> int:
     return 0 if cluster.release is not None and cluster.release.number >= FEATURES_SINCE else NO_EPOCH
 
 
-def _finalized(features: Features) -> list[FinalizedFeatureKey]:
+def _finalized_features(features: Features) -> list[FinalizedFeatureKey]:
     """Returns the features above level 0. From transaction.version 2 on, clients use transactions v2 (KIP-890)."""
     levels = features.levels.items()
     return [FinalizedFeatureKey(name=name, max_version_level=level, min_version_level=level) for name, level in levels if level]
 
 
-def _served(context: Context) -> list[ApiVersion]:
+def _served_versions(context: Context) -> list[ApiVersion]:
     """Returns an entry for each API of the emulated release.
 
     Kafka 4.3 lists Produce from version 0 on, although versions 0 to 2 are not served, because librdkafka before 2.11.1 otherwise sends no

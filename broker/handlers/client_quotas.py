@@ -29,7 +29,7 @@ EXACT, DEFAULT, ANY = 0, 1, 2
 def alter_client_quotas(request: AlterClientQuotasRequest, context: Context) -> Generator[Wait, None, AlterClientQuotasResponse]:
     """Alters each entity independently of the others. For a duplicate entity, the first changes apply but the response has an error."""
     if not context.may(Operation.ALTER_CONFIGS, ResourceType.CLUSTER):
-        return AlterClientQuotasResponse(entries=[_denied(entry) for entry in request.entries])
+        return AlterClientQuotasResponse(entries=[_refuse(entry) for entry in request.entries])
     results: dict[Entity, KafkaError | None] = {}
     slices = Slices()
     for entry in request.entries:
@@ -62,7 +62,7 @@ def _alter(entity: Entity, changes: Mapping[str, float | None], validate_only: b
     return None
 
 
-def _denied(entry: altering.EntryData) -> altering.EntryResponseData:
+def _refuse(entry: altering.EntryData) -> altering.EntryResponseData:
     return altering.EntryResponseData(
         error_code=ErrorCode.CLUSTER_AUTHORIZATION_FAILED,
         error_message="not allowed to ALTER_CONFIGS CLUSTER",

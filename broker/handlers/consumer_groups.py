@@ -37,7 +37,7 @@ from ..groups.consumer.member import ConsumerMember
 from ..scheduling.waiting import Wait
 from ..security.acls import Operation, ResourceType
 from ..topics.partition import Topic
-from .described_groups import describe_group, describe_groups, is_enabled, missing_group_text, refusal, refuse_group
+from .described_groups import demand_topics, describe_group, describe_groups, is_enabled, missing_group_text, refuse_group
 
 CLASSIC_MEMBER, CONSUMER_MEMBER = 0, 1
 _refuse = partial(refuse_group, DescribedGroup)
@@ -54,7 +54,7 @@ def consumer_group_heartbeat(request: ConsumerGroupHeartbeatRequest, context: Co
         return ConsumerGroupHeartbeatResponse(error_code=ErrorCode.TOPIC_AUTHORIZATION_FAILED)
     try:
         _check(request, context)
-        result = context.broker.groups.consumer.heartbeat(request.group_id, _heartbeat(request, context))
+        result = context.cluster.groups.consumer.heartbeat(request.group_id, _heartbeat(request, context))
     except KafkaError as error:
         return ConsumerGroupHeartbeatResponse(error_code=error.code, error_message=error.message)
     assignment = None
@@ -91,13 +91,13 @@ def _check(request: ConsumerGroupHeartbeatRequest, context: Context) -> None:
         raise KafkaError(ErrorCode.INVALID_REQUEST, "InstanceId can't be null.")
     elif request.member_epoch < LEAVE_STATIC_EPOCH:
         raise KafkaError(ErrorCode.INVALID_REQUEST, "MemberEpoch is invalid.")
-    assignors = context.broker.groups.settings.group_consumer_assignors
+    assignors = context.cluster.groups.settings.group_consumer_assignors
     if request.server_assignor is not None and request.server_assignor not in assignors:
         raise KafkaError(
             ErrorCode.UNSUPPORTED_ASSIGNOR,
             f"ServerAssignor {request.server_assignor} is not supported. Supported assignors: {', '.join(assignors)}.",
         )
-    if not context.broker.is_coordinator(request.group_id):
+    if not context.is_coordinator(request.group_id):
         raise KafkaError(ErrorCode.NOT_COORDINATOR)
 
 
@@ -142,21 +142,18 @@ def consumer_group_describe(
 
 
 def _describe(group_id: str, context: Context) -> DescribedGroup:
-    if refused := refusal(group_id, context):
-        return _refuse(group_id, refused)
-    group = context.broker.groups.get(group_id)
-    if isinstance(group, ConsumerGroup):
-        described = describe_group(DescribedGroup, group, partial(_member, group=group, topics=context.cluster.topics_by_id))
-        topic_names = {
-            topic.topic_name
-            for member in described.members
-            for assignment in (member.assignment, member.target_assignment)
-            for topic in assignment.topic_partitions
-        }
-        if all(context.may(Operation.DESCRIBE, ResourceType.TOPIC, name) for name in topic_names):
-            return described
-        return _refuse(group_id, ErrorCode.TOPIC_AUTHORIZATION_FAILED, "The group has topics that the client may not describe.")
-    return _refuse(group_id, ErrorCode.GROUP_ID_NOT_FOUND, missing_group_text(group_id, group, "consumer"))
+    group = context.cluster.groups.get(group_id)
+    if not isinstance(group, ConsumerGroup):
+        raise KafkaError(ErrorCode.GROUP_ID_NOT_FOUND, missing_group_text(group_id, group, "consumer"))
+    described = describe_group(DescribedGroup, group, partial(_member, group=group, topics=context.cluster.topics_by_id))
+    topic_names = {
+        topic.topic_name
+        for member in described.members
+        for assignment in (member.assignment, member.target_assignment)
+        for topic in assignment.topic_partitions
+    }
+    demand_topics(topic_names, context, "The group has topics that the client may not describe.")
+    return described
 
 
 def _member(member: ConsumerMember, group: ConsumerGroup, topics: Mapping[bytes, Topic]) -> Member:

@@ -5,6 +5,9 @@ A client that is not authenticated, or that has authenticated with a token, may 
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TypeVar
+
 from ...protocol.errors import ErrorCode, KafkaError
 from ...protocol.messages.create_delegation_token import (
     CREATE_DELEGATION_TOKEN,
@@ -31,8 +34,9 @@ from ...protocol.messages.renew_delegation_token import (
 from ..api.context import Context
 from ..api.registry import handles
 from ..security.acls import ANONYMOUS, Operation, ResourceType
-from ..security.delegation_tokens import DelegationToken
+from ..security.delegation_tokens import DelegationToken, DelegationTokens
 
+R = TypeVar("R")
 NO_TIME = -1
 NOT_ALLOWED = ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED
 
@@ -72,25 +76,26 @@ def create_delegation_token(request: CreateDelegationTokenRequest, context: Cont
 @handles(RENEW_DELEGATION_TOKEN)
 def renew_delegation_token(request: RenewDelegationTokenRequest, context: Context) -> RenewDelegationTokenResponse:
     """Prolongs a token."""
-    if not _is_allowed(context):
-        return RenewDelegationTokenResponse(error_code=NOT_ALLOWED, expiry_timestamp_ms=NO_TIME)
-    try:
-        expiry_ms = context.cluster.accounts.tokens.renew(request.hmac, context.client.principal, request.renew_period_ms)
-    except KafkaError as error:
-        return RenewDelegationTokenResponse(error_code=error.code, expiry_timestamp_ms=0)
-    return RenewDelegationTokenResponse(expiry_timestamp_ms=expiry_ms)
+    return _change_expiry(
+        RenewDelegationTokenResponse, context, lambda tokens, user: tokens.renew(request.hmac, user, request.renew_period_ms)
+    )
 
 
 @handles(EXPIRE_DELEGATION_TOKEN)
 def expire_delegation_token(request: ExpireDelegationTokenRequest, context: Context) -> ExpireDelegationTokenResponse:
     """Lets a token expire, at once or later."""
+    period_ms = request.expiry_time_period_ms
+    return _change_expiry(ExpireDelegationTokenResponse, context, lambda tokens, user: tokens.expire(request.hmac, user, period_ms))
+
+
+def _change_expiry(response: Callable[..., R], context: Context, change: Callable[[DelegationTokens, str], int]) -> R:
+    """Returns the response with the new expiry. `change` gets the tokens and the principal of the client, and may raise KafkaError."""
     if not _is_allowed(context):
-        return ExpireDelegationTokenResponse(error_code=NOT_ALLOWED, expiry_timestamp_ms=NO_TIME)
+        return response(error_code=NOT_ALLOWED, expiry_timestamp_ms=NO_TIME)
     try:
-        expiry_ms = context.cluster.accounts.tokens.expire(request.hmac, context.client.principal, request.expiry_time_period_ms)
+        return response(expiry_timestamp_ms=change(context.cluster.accounts.tokens, context.client.principal))
     except KafkaError as error:
-        return ExpireDelegationTokenResponse(error_code=error.code, expiry_timestamp_ms=0)
-    return ExpireDelegationTokenResponse(expiry_timestamp_ms=expiry_ms)
+        return response(error_code=error.code, expiry_timestamp_ms=0)
 
 
 @handles(DESCRIBE_DELEGATION_TOKEN)
@@ -105,7 +110,7 @@ def describe_delegation_token(request: DescribeDelegationTokenRequest, context: 
     if request.owners is not None:
         owners = [f"{each.principal_type}:{each.principal_name}" for each in request.owners]
         tokens = [token for token in tokens if any(token.belongs_to(owner) for owner in owners)]
-    return DescribeDelegationTokenResponse(tokens=[_described(token) for token in tokens if _may_see(token, context)])
+    return DescribeDelegationTokenResponse(tokens=[_describe(token) for token in tokens if _may_see(token, context)])
 
 
 def _is_allowed(context: Context) -> bool:
@@ -121,7 +126,7 @@ def _may_see(token: DelegationToken, context: Context) -> bool:
     )
 
 
-def _described(token: DelegationToken) -> DescribedDelegationToken:
+def _describe(token: DelegationToken) -> DescribedDelegationToken:
     owner_type, _, owner_name = token.owner.partition(":")
     requester_type, _, requester_name = token.requester.partition(":")
     renewers = (renewer.partition(":") for renewer in token.renewers)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterable
 from typing import Any, Protocol, TypeVar
 
-from ...protocol.errors import ErrorCode, shortened
+from ...protocol.errors import ErrorCode, KafkaError, shortened
 from ..api.context import Context
 from ..groups.consumer.group import ConsumerGroup
 from ..groups.share.group import ShareGroup
@@ -34,25 +34,51 @@ class _DescribeRequest(Protocol):
 
 def is_enabled(protocol: str, feature: str, context: Context) -> bool:
     """Returns whether a kind of groups is enabled, by level 1 of its feature (KIP-1022) and by group.coordinator.rebalance.protocols."""
-    broker = context.broker
-    return protocol in broker.config.lists["group.coordinator.rebalance.protocols"] and broker.cluster.features.level(feature) > 0
+    protocols = context.broker.config.lists["group.coordinator.rebalance.protocols"]
+    return protocol in protocols and context.cluster.features.level(feature) > 0
 
 
 def describe_groups(
     request: _DescribeRequest,
     describe: Callable[[str, Context], G],
-    refuse: Callable[[str, ErrorCode], G],
+    refuse: Callable[[str, ErrorCode, str | None], G],
     context: Context,
     *,
     enabled: bool,
 ) -> Generator[Wait, None, list[G]]:
     """Returns the descriptions of groups in Kafka's order, in slices; with the client's permissions if it has asked for them.
 
-    `refuse` returns the description of a group with an error, which all groups get unless their kind is `enabled`.
+    `describe` raises KafkaError for a group that it cannot describe. `refuse` returns the description of a group with an error, which all
+    groups get unless their kind is `enabled`.
     """
+
+    def describe_or_refuse(group_id: str, context: Context) -> G:
+        try:
+            _demand_describable(group_id, context)
+            return describe(group_id, context)
+        except KafkaError as error:
+            return refuse(group_id, error.code, error.message)
+
     if not enabled:
-        return [refuse(group_id, ErrorCode.UNSUPPORTED_VERSION) for group_id in request.group_ids]
-    return (yield from describe_in_order(request.group_ids, describe, context, with_operations=request.include_authorized_operations))
+        return [refuse(group_id, ErrorCode.UNSUPPORTED_VERSION, None) for group_id in request.group_ids]
+    operations = request.include_authorized_operations
+    return (yield from describe_in_order(request.group_ids, describe_or_refuse, context, with_operations=operations))
+
+
+def _demand_describable(group_id: str, context: Context) -> None:
+    """Raises KafkaError for a group that this client or this broker may not describe."""
+    if not context.may(Operation.DESCRIBE, ResourceType.GROUP, group_id):
+        raise KafkaError(ErrorCode.GROUP_AUTHORIZATION_FAILED)
+    if not group_id:
+        raise KafkaError(ErrorCode.INVALID_GROUP_ID)
+    if not context.is_coordinator(group_id):
+        raise KafkaError(ErrorCode.NOT_COORDINATOR)
+
+
+def demand_topics(names: Iterable[str], context: Context, message: str) -> None:
+    """Raises KafkaError with TOPIC_AUTHORIZATION_FAILED if the client may not describe one of the topics of a group."""
+    if not all(context.may(Operation.DESCRIBE, ResourceType.TOPIC, name) for name in names):
+        raise KafkaError(ErrorCode.TOPIC_AUTHORIZATION_FAILED, message)
 
 
 def describe_in_order(
@@ -82,7 +108,7 @@ def describe_group(make: Callable[..., G], group: ConsumerGroup | ShareGroup, de
     )
 
 
-def refuse_group(make: Callable[..., G], group_id: str, error: ErrorCode, message: str | None = None) -> G:
+def refuse_group(make: Callable[..., G], group_id: str, error: ErrorCode, message: str | None) -> G:
     """Returns the description of a consumer group or a share group with an error. `make` is the class of the description."""
     return make(
         error_code=error,
@@ -100,15 +126,6 @@ def missing_group_text(group_id: str, group: Group | None, kind: str) -> str:
     """Returns the explanation of GROUP_ID_NOT_FOUND for a group that does not exist, or that is not of this kind."""
     reason = "not found" if group is None else f"is not a {kind} group"
     return shortened(f"Group {group_id} {reason}.")
-
-
-def refusal(group_id: str, context: Context) -> ErrorCode:
-    """Returns the error for a group that this client or this broker may not describe, otherwise NONE."""
-    if not context.may(Operation.DESCRIBE, ResourceType.GROUP, group_id):
-        return ErrorCode.GROUP_AUTHORIZATION_FAILED
-    if not group_id:
-        return ErrorCode.INVALID_GROUP_ID
-    return ErrorCode.NONE if context.broker.is_coordinator(group_id) else ErrorCode.NOT_COORDINATOR
 
 
 def coordinated_groups(groups: Iterable[Group], offsets: Topic | None, node_id: int, slices: Slices) -> Generator[Wait, None, list[Group]]:

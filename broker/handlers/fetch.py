@@ -89,7 +89,7 @@ def _begin(request: FetchRequest, context: Context, session: FetchSession | None
     if session is None:
         return FetchRead(request, context, request.topics)
     also_quiet = context.broker.rack_aware and bool(request.rack_id)  # the nearest replica may have changed
-    topics, quiet = session.wanted(context.cluster.topics.name_of, also_quiet=also_quiet)
+    topics, quiet = session.select_partitions(context.cluster.topics.name_of, also_quiet=also_quiet)
     return FetchRead(request, context, topics, quiet)
 
 

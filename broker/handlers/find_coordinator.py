@@ -59,13 +59,13 @@ def _find(key: str, key_type: int, listeners: Mapping[int, Listener], context: C
             raise KafkaError(ACCESS_DENIED_ERRORS[RESOURCE_TYPES[key_type]])
         cluster = context.cluster
         cluster.topics.ensure_internal(topic)
-        partition = cluster.coordinator_log.partition(key, topic)
-        if partition is None or partition.leader not in listeners:
+        node_id = cluster.coordinator_log.coordinator(key, topic)
+        if node_id not in listeners:
             raise KafkaError(ErrorCode.COORDINATOR_NOT_AVAILABLE)
     except KafkaError as error:
         return Coordinator(key=key, node_id=-1, host="", port=-1, error_code=error.code, error_message=error.message or "")
-    listener = listeners[partition.leader]
-    return Coordinator(key=key, node_id=partition.leader, host=listener.advertised_host, port=listener.advertised_port, error_message="")
+    listener = listeners[node_id]
+    return Coordinator(key=key, node_id=node_id, host=listener.advertised_host, port=listener.advertised_port, error_message="")
 
 
 def _check_share_key(key: str, context: Context) -> None:

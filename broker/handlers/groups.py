@@ -59,7 +59,7 @@ def join_group(request: JoinGroupRequest, context: Context) -> Answer[JoinGroupR
     if not context.may(Operation.READ, ResourceType.GROUP, request.group_id):
         reply.set(JoinResult(ErrorCode.GROUP_AUTHORIZATION_FAILED))
     elif _is_coordinator(request.group_id, context):
-        context.broker.groups.classic.join(request.group_id, _join(request, context), reply)
+        context.cluster.groups.classic.join(request.group_id, _join(request, context), reply)
     else:
         reply.set(JoinResult(ErrorCode.NOT_COORDINATOR))
     return _answer(reply, partial(_join_response, context.version), f"a rebalance of {request.group_id}")
@@ -114,7 +114,7 @@ def sync_group(request: SyncGroupRequest, context: Context) -> Answer[SyncGroupR
             protocol_name=request.protocol_name,
             assignments={each.member_id: each.assignment for each in request.assignments},
         )
-        context.broker.groups.classic.sync(request.group_id, sync, reply)
+        context.cluster.groups.classic.sync(request.group_id, sync, reply)
     else:
         reply.set(SyncResult(ErrorCode.NOT_COORDINATOR))
     return _answer(reply, _sync_response, f"the assignment of {request.group_id}")
@@ -132,7 +132,7 @@ def heartbeat(request: HeartbeatRequest, context: Context) -> HeartbeatResponse:
     context.demand(Operation.READ, ResourceType.GROUP, request.group_id)
     if not _is_coordinator(request.group_id, context):
         return HeartbeatResponse(error_code=ErrorCode.NOT_COORDINATOR)
-    error = context.broker.groups.classic.heartbeat(request.group_id, request.member_id, request.group_instance_id, request.generation_id)
+    error = context.cluster.groups.classic.heartbeat(request.group_id, request.member_id, request.group_instance_id, request.generation_id)
     return HeartbeatResponse(error_code=error)
 
 
@@ -143,12 +143,12 @@ def leave_group(request: LeaveGroupRequest, context: Context) -> Generator[Wait,
         return LeaveGroupResponse(error_code=ErrorCode.GROUP_AUTHORIZATION_FAILED)
     if not request.group_id:
         return LeaveGroupResponse(error_code=ErrorCode.INVALID_GROUP_ID)
-    if not context.broker.is_coordinator(request.group_id):
+    if not context.is_coordinator(request.group_id):
         return LeaveGroupResponse(error_code=ErrorCode.NOT_COORDINATOR)
     members = request.members if context.version >= 3 else [MemberIdentity(member_id=request.member_id)]
     slices = Slices()
     leaves = yield from in_slices(_leave, members, slices)
-    errors = context.broker.groups.classic.leave(request.group_id, leaves)
+    errors = context.cluster.groups.classic.leave(request.group_id, leaves)
     if context.version < 3:
         return LeaveGroupResponse(error_code=errors[0])
     answers = yield from in_slices(lambda each: _leave_response(*each), zip(members, errors, strict=True), slices)
@@ -174,8 +174,8 @@ def describe_groups(request: DescribeGroupsRequest, context: Context) -> Generat
 def _describe(group_id: str, context: Context) -> DescribedGroup:
     if not context.may(Operation.DESCRIBE, ResourceType.GROUP, group_id):
         return _refuse(group_id, "", ErrorCode.GROUP_AUTHORIZATION_FAILED)
-    group = context.broker.groups.get(group_id)
-    if not context.broker.is_coordinator(group_id):
+    group = context.cluster.groups.get(group_id)
+    if not context.is_coordinator(group_id):
         return _refuse(group_id, "", ErrorCode.NOT_COORDINATOR)
     if isinstance(group, ClassicGroup):
         return _describe_group(group)
@@ -218,15 +218,15 @@ def list_groups(request: ListGroupsRequest, context: Context) -> Generator[Wait,
     states = frozenset((yield from in_slices(lambda state: state.strip().lower(), request.states_filter, slices)))
     may_describe_all = context.may(Operation.DESCRIBE, ResourceType.CLUSTER)
     types = frozenset((yield from in_slices(str.lower, request.types_filter, slices)))
-    response, broker = ListGroupsResponse(groups=[]), context.broker
+    response, groups = ListGroupsResponse(groups=[]), context.cluster.groups
     offsets = context.cluster.topics.get(CONSUMER_OFFSETS)
-    for some in chunks((yield from coordinated_groups(broker.groups, offsets, broker.node_id, slices))):
+    for some in chunks((yield from coordinated_groups(groups, offsets, context.broker.node_id, slices))):
         response.groups += [
             ListedGroup(
                 group_id=group.group_id, protocol_type=group.protocol_type or "", group_state=group.state.value, group_type=group.type
             )
             for group in some
-            if broker.groups.get(group.group_id) is group  # False if the group was deleted between two slices
+            if groups.get(group.group_id) is group  # False if the group was deleted between two slices
             and (not states or filter_name(group.state) in states)
             and (not types or group.type in types)
             and (may_describe_all or context.may(Operation.DESCRIBE, ResourceType.GROUP, group.group_id))
@@ -249,13 +249,12 @@ def delete_groups(request: DeleteGroupsRequest, context: Context) -> Generator[W
 def _delete(group_id: str, context: Context) -> ErrorCode:
     if not context.may(Operation.DELETE, ResourceType.GROUP, group_id):
         return ErrorCode.GROUP_AUTHORIZATION_FAILED
-    broker = context.broker
-    return broker.groups.delete(group_id) if broker.is_coordinator(group_id) else ErrorCode.NOT_COORDINATOR
+    return context.cluster.groups.delete(group_id) if context.is_coordinator(group_id) else ErrorCode.NOT_COORDINATOR
 
 
 def _is_coordinator(group_id: str, context: Context) -> bool:
     """Returns whether this broker coordinates the group. True for an empty id, for which every broker returns INVALID_GROUP_ID."""
-    return not group_id or context.broker.is_coordinator(group_id)
+    return not group_id or context.is_coordinator(group_id)
 
 
 def _answer(reply: Reply[T], respond: Callable[[T], R], what: str) -> Answer[R]:

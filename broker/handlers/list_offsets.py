@@ -81,7 +81,7 @@ def _find(name: str, wanted: ListOffsetsPartition, request: ListOffsetsRequest, 
         raise KafkaError(ErrorCode.UNSUPPORTED_VERSION)
     if wanted.timestamp == LATEST:
         _check_epoch_is_readable(partition, end_offset, context)
-        return _found(partition, timestamp, end_offset, partition.leader_epoch)
+        return _partition_response(partition, timestamp, end_offset, partition.leader_epoch)
     if wanted.timestamp in (EARLIEST, EARLIEST_LOCAL):
         offset = log.start_offset
     elif wanted.timestamp in (LATEST_TIERED, EARLIEST_PENDING_UPLOAD):
@@ -94,7 +94,7 @@ def _find(name: str, wanted: ListOffsetsPartition, request: ListOffsetsRequest, 
     if wanted.timestamp not in (EARLIEST, EARLIEST_LOCAL) and not 0 <= offset < end_offset:
         _check_epoch_is_readable(partition, end_offset, context)
         timestamp, offset = NOT_FOUND  # records that cannot be fetched yet are not found either
-    return _found(partition, timestamp, offset, log.epoch_at(offset) if offset >= 0 else -1)
+    return _partition_response(partition, timestamp, offset, log.epoch_at(offset) if offset >= 0 else -1)
 
 
 def _end_offset(partition: Partition, request: ListOffsetsRequest, node_id: int) -> int:
@@ -118,14 +118,14 @@ def _segment_offsets(partition: Partition, wanted: ListOffsetsPartition, end_off
     elif wanted.timestamp == LATEST or wanted.timestamp >= now_ms:
         newest = len(segments)
     else:
-        newest = bisect_right(segments, wanted.timestamp, key=lambda segment: _written_ms(log, segment.end_offset)) - 1
+        newest = bisect_right(segments, wanted.timestamp, key=lambda segment: _last_timestamp(log, segment.end_offset)) - 1
     found = offsets[: newest + 1][::-1][: max(wanted.max_num_offsets, 0)]
     if found and found[0] > end_offset:
         found = [end_offset, *(offset for offset in found if offset <= end_offset)]
     return found
 
 
-def _written_ms(log: Log, end_offset: int) -> int:
+def _last_timestamp(log: Log, end_offset: int) -> int:
     last = log.read(end_offset - 1, 0, end_offset, at_least_one=True)[0]
     return read_header(last).max_timestamp
 
@@ -140,7 +140,7 @@ def _check_epoch_is_readable(partition: Partition, end_offset: int, context: Con
         raise KafkaError(ErrorCode.LEADER_NOT_AVAILABLE if old_client else ErrorCode.OFFSET_NOT_AVAILABLE)
 
 
-def _found(partition: Partition, timestamp: int, offset: int, leader_epoch: int) -> ListOffsetsPartitionResponse:
+def _partition_response(partition: Partition, timestamp: int, offset: int, leader_epoch: int) -> ListOffsetsPartitionResponse:
     return ListOffsetsPartitionResponse(partition_index=partition.index, timestamp=timestamp, offset=offset, leader_epoch=leader_epoch)
 
 

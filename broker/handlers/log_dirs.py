@@ -29,11 +29,11 @@ from ..security.acls import Operation, ResourceType
 from ..topics.partition import Partition
 
 
-def _replica(broker: Broker, topic_name: str, index: int) -> Partition | None:
+def _replica(context: Context, topic_name: str, index: int) -> Partition | None:
     """Returns the partition, or None if it does not exist or the broker has no replica of it."""
-    topic = broker.cluster.topics.get(topic_name)
+    topic = context.cluster.topics.get(topic_name)
     partition = topic.partition(index) if topic else None
-    return partition if partition and broker.node_id in partition.replicas else None
+    return partition if partition and context.broker.node_id in partition.replicas else None
 
 
 @handles(DESCRIBE_LOG_DIRS)
@@ -43,7 +43,7 @@ def describe_log_dirs(request: DescribeLogDirsRequest, context: Context) -> Gene
         return DescribeLogDirsResponse(error_code=ErrorCode.CLUSTER_AUTHORIZATION_FAILED, results=[])
     broker = context.broker
     if request.topics is None:
-        wanted: dict[str, Sequence[int]] = {topic.name: range(len(topic.partitions)) for topic in broker.cluster.topics.values()}
+        wanted: dict[str, Sequence[int]] = {topic.name: range(len(topic.partitions)) for topic in context.cluster.topics.values()}
     else:
         requested: dict[str, dict[int, None]] = {}
         for each in request.topics:
@@ -58,7 +58,7 @@ def describe_log_dirs(request: DescribeLogDirsRequest, context: Context) -> Gene
     for name, indexes in wanted.items():
         topics = {directory: DescribeLogDirsTopic(name=name, partitions=[]) for directory in results}
         for chunk in chunks(indexes):
-            for replica in (replica for index in chunk if (replica := _replica(broker, name, index))):
+            for replica in (replica for index in chunk if (replica := _replica(context, name, index))):
                 directory = log_dirs.directory(replica)
                 topics[directory].partitions.append(_describe(replica, broker))
                 if (future := log_dirs.future(replica)) is not None:

@@ -93,7 +93,7 @@ class _Listing:
             yield from self._add_all()
         else:
             distinct = list({(topic.topic_id, topic.name): topic for topic in request.topics}.values())
-            for topic in _requested(distinct, self._context.version):
+            for topic in _requested_topics(distinct, self._context.version):
                 yield from self._add_by_name(topic.name or "") if topic.topic_id == ZERO_UUID else self._add_by_id(topic.topic_id)
                 if self._describer.slices.full():
                     yield NEXT_TURN
@@ -159,7 +159,7 @@ class _Listing:
                 blocks.append(bytearray(block))
 
 
-def _requested(topics: list[MetadataRequestTopic], version: int) -> list[MetadataRequestTopic]:
+def _requested_topics(topics: list[MetadataRequestTopic], version: int) -> list[MetadataRequestTopic]:
     """Returns the topics with an id if any has one, because Kafka then ignores the others. Raises KafkaError with INVALID_REQUEST."""
     by_id = [topic for topic in topics if topic.topic_id != ZERO_UUID]
     if by_id and version < TOPIC_IDS_SINCE:

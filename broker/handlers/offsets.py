@@ -11,7 +11,7 @@ Differences between versions:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Sequence
 from typing import NamedTuple, TypeVar
 
 from ...protocol.errors import ErrorCode
@@ -44,7 +44,7 @@ from ...protocol.messages.offset_fetch import (
     OffsetFetchResponseTopics,
 )
 from ...protocol.schema import ZERO_UUID
-from ..api.context import Context, Found, find_partitions
+from ..api.context import Context, Found, commit_in_turns, find_partitions
 from ..api.registry import handles
 from ..groups.offsets import CommittedOffset, CommittedOffsets
 from ..kafka_quirks.java_hash import wrap_long
@@ -56,8 +56,6 @@ from .zookeeper_offsets import commit_to_zookeeper, fetch_from_zookeeper
 MEMBER_EPOCH_VERSION, TOPIC_ID_VERSION = 9, 10
 """The versions of OffsetCommit and OffsetFetch that introduced member epochs and topic ids."""
 NOTHING_COMMITTED = CommittedOffset(-1, -1, "", -1)
-COMMITTED_TOGETHER = 300
-"""The most offsets of a request that are committed in one turn. The others are checked and committed in further turns."""
 UNSTABLE = CommittedOffset(-1, -1, "", -2)
 """Replaces a commit that an open transaction may change, if the client requires stable offsets (KIP-447)."""
 P = TypeVar("P")
@@ -75,14 +73,9 @@ def offset_commit(request: OffsetCommitRequest, context: Context) -> Generator[W
     topics = [((topic.name, topic.topic_id), topic.partitions) for topic in request.topics]
     slices = Slices()
     found, answers = yield from find_partitions(topics, context, slices, by_id=context.version >= TOPIC_ID_VERSION)
-    for first in range(0, len(found), COMMITTED_TOGETHER):
-        if first:
-            yield NEXT_TURN
-        some = found[first : first + COMMITTED_TOGETHER]
-        error = _check_commit(request, some, context)
-        errors = [error] * len(some) if error else _commit(request, some, context)
-        for (key, _, wanted), each in zip(some, errors, strict=True):
-            answers.setdefault(key, []).append((wanted.partition_index, each))
+    errors = yield from commit_in_turns(found, lambda some: _commit(request, some, context))
+    for (key, _, wanted), error in zip(found, errors, strict=True):
+        answers.setdefault(key, []).append((wanted.partition_index, error))
     return OffsetCommitResponse(
         topics=[
             OffsetCommitResponseTopic(
@@ -95,11 +88,11 @@ def offset_commit(request: OffsetCommitRequest, context: Context) -> Generator[W
     )
 
 
-def _check_commit(request: OffsetCommitRequest, found: list[Found[OffsetCommitRequestPartition]], context: Context) -> ErrorCode:
-    broker = context.broker
-    if not broker.is_coordinator(request.group_id):
+def _check_commit(request: OffsetCommitRequest, found: Sequence[Found[OffsetCommitRequestPartition]], context: Context) -> ErrorCode:
+    groups = context.cluster.groups
+    if not context.is_coordinator(request.group_id):
         return ErrorCode.NOT_COORDINATOR
-    error = broker.groups.offsets.check_commit(
+    error = groups.offsets.check_commit(
         request.group_id,
         request.member_id,
         request.group_instance_id,
@@ -107,15 +100,17 @@ def _check_commit(request: OffsetCommitRequest, found: list[Found[OffsetCommitRe
         [(topic.id, wanted.partition_index) for _, topic, wanted in found],
         supports_member_epochs=context.version >= MEMBER_EPOCH_VERSION,
     )
-    group_exists = broker.groups.get(request.group_id) is not None  # GROUP_ID_NOT_FOUND then means that it is a share group
+    group_exists = groups.get(request.group_id) is not None  # GROUP_ID_NOT_FOUND then means that it is a share group
     if error is ErrorCode.GROUP_ID_NOT_FOUND and not group_exists and context.version < MEMBER_EPOCH_VERSION:
         return ErrorCode.ILLEGAL_GENERATION
     return error
 
 
-def _commit(request: OffsetCommitRequest, found: list[Found[OffsetCommitRequestPartition]], context: Context) -> list[ErrorCode]:
+def _commit(request: OffsetCommitRequest, found: Sequence[Found[OffsetCommitRequestPartition]], context: Context) -> list[ErrorCode]:
     """Commits offsets and returns an error for each partition. If a partition occurs twice, its last offset is committed."""
-    offsets = context.broker.groups.offsets
+    if error := _check_commit(request, found, context):
+        return [error] * len(found)
+    offsets = context.cluster.groups.offsets
     expires_ms = None if request.retention_time_ms == -1 else wrap_long(context.now_ms + request.retention_time_ms)
     accepted: dict[tuple[str, int], CommittedOffset] = {}
     errors = []
@@ -176,7 +171,7 @@ def offset_fetch(request: OffsetFetchRequest, context: Context) -> Generator[Wai
 def _fetch_group(
     group: OffsetFetchRequestGroup, require_stable: bool, slices: Slices, context: Context
 ) -> Generator[Wait, None, OffsetFetchResponseGroup]:
-    error = _check_fetch(group.group_id, context) or context.broker.groups.offsets.check_fetch(
+    error = _check_fetch(group.group_id, context) or context.cluster.groups.offsets.check_fetch(
         group.group_id, group.member_id, group.member_epoch
     )
     response = OffsetFetchResponseGroup(group_id=group.group_id, topics=[], error_code=error)
@@ -206,13 +201,13 @@ def _add_partitions(answers: list[P], make: Callable[..., P], topic: _FetchedTop
 def _check_fetch(group_id: str, context: Context) -> ErrorCode:
     if not context.may(Operation.DESCRIBE, ResourceType.GROUP, group_id):
         return ErrorCode.GROUP_AUTHORIZATION_FAILED
-    return ErrorCode.NONE if context.broker.is_coordinator(group_id) else ErrorCode.NOT_COORDINATOR
+    return ErrorCode.NONE if context.is_coordinator(group_id) else ErrorCode.NOT_COORDINATOR
 
 
 def _fetch(
     group_id: str, topics: Iterable[OffsetFetchRequestTopic | OffsetFetchRequestTopics] | None, require_stable: bool, context: Context
 ) -> list[_FetchedTopic]:
-    offsets = context.broker.groups.offsets.of(group_id)
+    offsets = context.cluster.groups.offsets.of(group_id)
     if topics is not None:
         # Kafka returns topics with an error last.
         fetched = sorted((_fetch_topic(offsets, topic, context) for topic in topics), key=lambda topic: bool(topic.error))
@@ -252,14 +247,14 @@ def _nothing(name: str, topic_id: bytes, partitions: Iterable[int], error: Error
 @handles(OFFSET_DELETE)
 def offset_delete(request: OffsetDeleteRequest, context: Context) -> Generator[Wait, None, OffsetDeleteResponse]:
     """Deletes the offsets of single partitions. Offsets of topics that members subscribe to cannot be deleted."""
-    group_id, offsets, slices = request.group_id, context.broker.groups.offsets, Slices()
+    group_id, offsets, slices = request.group_id, context.cluster.groups.offsets, Slices()
     if not context.may(Operation.DELETE, ResourceType.GROUP, group_id):
         return OffsetDeleteResponse(error_code=ErrorCode.GROUP_AUTHORIZATION_FAILED, topics=[])
     named = [((topic.name, ZERO_UUID), topic.partitions) for topic in request.topics]
     found, answers = yield from find_partitions(named, context, slices)
     if not group_id:
         return OffsetDeleteResponse(error_code=ErrorCode.INVALID_GROUP_ID, topics=[])
-    if not context.broker.is_coordinator(group_id):
+    if not context.is_coordinator(group_id):
         return OffsetDeleteResponse(error_code=ErrorCode.NOT_COORDINATOR, topics=[])
     if error := offsets.check_delete(group_id):
         return OffsetDeleteResponse(error_code=error, topics=[])

@@ -111,7 +111,7 @@ def _answer(
     context: Context,
 ) -> ProduceResponse | Generator[Wait, None, ProduceResponse | None] | None:
     """Returns the response, or a generator that waits for replicas or for the end of the previous transaction."""
-    refused = _refused(responses)
+    refused = _refused_partitions(responses)
     if refused and request.transactional_id is not None and _waits_for_previous_transaction(refused, context):
         return _retry(topics, responses, late, request, context)
     if late:
@@ -148,7 +148,7 @@ def _replicate(
     responses: list[TopicProduceResponse], late: list[Unreplicated], request: ProduceRequest, context: Context
 ) -> Generator[Wait, None, ProduceResponse | None]:
     yield from wait_for_replicas(late, request.timeout_ms, context)
-    return _response(request, responses, _refused(responses), context)
+    return _response(request, responses, _refused_partitions(responses), context)
 
 
 def _refusal(topic_data: TopicProduceData, index: int, refusal: PartitionError, context: Context) -> PartitionProduceResponse:
@@ -168,7 +168,7 @@ def _refusal(topic_data: TopicProduceData, index: int, refusal: PartitionError, 
     )
 
 
-def _refused(responses: list[TopicProduceResponse]) -> list[PartitionProduceResponse]:
+def _refused_partitions(responses: list[TopicProduceResponse]) -> list[PartitionProduceResponse]:
     return [partition for topic in responses for partition in topic.partition_responses if partition.error_code]
 
 
@@ -177,13 +177,13 @@ def _response(
 ) -> ProduceResponse | None:
     if request.acks == 0:
         if refused:
-            raise CloseConnection(_unanswered(responses, context))
+            raise CloseConnection(_reason_of_failure(responses, context))
         return None
     leaders = [partition.current_leader.leader_id for partition in refused if partition.current_leader]
     return ProduceResponse(responses=responses, node_endpoints=node_endpoints(context, leaders) if leaders else [])
 
 
-def _unanswered(responses: list[TopicProduceResponse], context: Context) -> str:
+def _reason_of_failure(responses: list[TopicProduceResponse], context: Context) -> str:
     """Returns why a request with acks=0 failed, for the log, because the client learns it only from the end of the connection."""
     topic, code = next(
         (topic, partition.error_code) for topic in responses for partition in topic.partition_responses if partition.error_code
@@ -221,7 +221,7 @@ def _retry(
     for _, data, _, _ in early:
         # The receive buffer is used for other requests while this one waits.
         data.records = memoryview(bytearray(cast(memoryview, data.records)))
-    refused = _refused(responses)
+    refused = _refused_partitions(responses)
     while (
         _waits_for_previous_transaction(refused, context)
         and context.now_ms - began_ms < integers["add.partitions.to.txn.retry.backoff.max.ms"]
@@ -230,7 +230,7 @@ def _retry(
         yield Wait((), until_ms, what=f"the end of the previous transaction of {request.transactional_id}")
         for topic, data, answers, number in early:
             answers[number] = _append(topic, data, request, late, context)
-        refused = _refused(responses)
+        refused = _refused_partitions(responses)
     return (yield from _replicate(responses, late, request, context))
 
 

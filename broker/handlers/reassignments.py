@@ -103,7 +103,7 @@ def list_partition_reassignments(
     if request.topics is None:
         wanted = [(topic, topic.partitions) for topic in topics.values()]
     else:
-        wanted = [(topic, _requested(topic, each)) for each in request.topics if (topic := topics.get(each.name))]
+        wanted = [(topic, _requested_partitions(topic, each)) for each in request.topics if (topic := topics.get(each.name))]
     listed, slices = [], Slices()
     for topic, partitions in wanted:
         listed.append(_ongoing(topic, partitions))
@@ -112,7 +112,7 @@ def list_partition_reassignments(
     return ListPartitionReassignmentsResponse(error_message=None, topics=[topic for topic in listed if topic.partitions])
 
 
-def _requested(topic: Topic, wanted: ListPartitionReassignmentsTopics) -> list[Partition]:
+def _requested_partitions(topic: Topic, wanted: ListPartitionReassignmentsTopics) -> list[Partition]:
     return [partition for index in wanted.partition_indexes if (partition := topic.partition(index))]
 
 

@@ -60,15 +60,15 @@ def alter_user_scram_credentials(
         try:
             _apply(change, credentials)
         except KafkaError as error:  # another client has deleted the credential since `examine`
-            return _refused(change.name, error)
+            return _refuse(change.name, error)
         return AlterUserScramCredentialsResult(user=change.name, error_message=None)
 
     yield from in_slices(examine, wanted, slices)
     results = yield from in_slices(alter, list(accepted.values()), slices, 6)
-    return AlterUserScramCredentialsResponse(results=results + [_refused(name, error) for name, error in refused.items()])
+    return AlterUserScramCredentialsResponse(results=results + [_refuse(name, error) for name, error in refused.items()])
 
 
-def _refused(name: str, error: KafkaError) -> AlterUserScramCredentialsResult:
+def _refuse(name: str, error: KafkaError) -> AlterUserScramCredentialsResult:
     return AlterUserScramCredentialsResult(user=name, error_code=error.code, error_message=error.message)
 
 

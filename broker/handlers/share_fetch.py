@@ -33,6 +33,7 @@ from ...protocol.messages.share_fetch import (
 from ..api.context import Context, node_endpoints
 from ..api.registry import handles
 from ..fetching.share_read import Results, ShareRead, partition_data
+from ..groups.share.member import is_valid_member_id
 from ..scheduling.waiting import Wait
 from ..security.acls import Operation, ResourceType
 from ..share_partitions.record_state import AcknowledgeType
@@ -40,7 +41,6 @@ from ..share_partitions.sessions import FINAL_EPOCH, INITIAL_EPOCH, PartitionKey
 from ..share_partitions.share_partition import Acknowledgement
 from ..topics.partition import Partition
 
-MAX_MEMBER_ID_LENGTH = 36
 RENEWALS_SINCE = 2
 MOVED = (ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.FENCED_LEADER_EPOCH)
 CORRELATION_ID_BYTES = 4
@@ -267,7 +267,7 @@ def _check(request: ShareFetchRequest | ShareAcknowledgeRequest, context: Contex
     if group_id is None:
         raise KafkaError(ErrorCode.INVALID_REQUEST)
     context.demand(Operation.READ, ResourceType.GROUP, group_id)
-    if not member_id or len(member_id) > MAX_MEMBER_ID_LENGTH:
+    if not member_id or not is_valid_member_id(member_id):
         raise KafkaError(ErrorCode.INVALID_REQUEST)
     return SessionKey(group_id, member_id)
 

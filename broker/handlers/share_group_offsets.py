@@ -90,7 +90,7 @@ def _describe_group(
         answer.error_code = ErrorCode.GROUP_AUTHORIZATION_FAILED
     elif group.topics is not None:
         yield from _describe_some(group.topics, answer, slices, context)
-    elif not context.broker.is_coordinator(group.group_id):
+    elif not context.is_coordinator(group.group_id):
         answer.error_code, answer.error_message = ErrorCode.NOT_COORDINATOR, _TEXTS[ErrorCode.NOT_COORDINATOR]
     else:
         answer.topics = yield from _describe_all(group.group_id, slices, context)
@@ -113,7 +113,7 @@ def _describe_some(
 
 def _describe_all(group_id: str, slices: Slices, context: Context) -> Generator[Wait, None, list[DescribeShareGroupOffsetsResponseTopic]]:
     """Returns the initialized partitions of the topics that the client may describe."""
-    initialized = context.broker.groups.share.initialized_partitions(group_id)
+    initialized = context.cluster.groups.share.initialized_partitions(group_id)
     topics = [(topic, initialized[topic.id]) for topic_id in initialized if (topic := context.cluster.topics_by_id.get(topic_id))]
     described = []
     for topic, indexes in topics:
@@ -195,7 +195,7 @@ def alter_share_group_offsets(
             if topic.topic_name in existing
         }
         _check_group_id(request.group_id, context)
-        errors = context.broker.groups.share.alter_offsets(request.group_id, offsets)
+        errors = context.cluster.groups.share.alter_offsets(request.group_id, offsets)
     except KafkaError as error:
         return AlterShareGroupOffsetsResponse(error_code=error.code, error_message=_text(error), responses=[])
     responses = []
@@ -249,7 +249,7 @@ def delete_share_group_offsets(
         _check(request.group_id, Operation.DELETE, context)
         readable = yield from _readable(names, slices, context)
         _check_group_id(request.group_id, context)
-        deleted = context.broker.groups.share.delete_offsets(request.group_id, readable)
+        deleted = context.cluster.groups.share.delete_offsets(request.group_id, readable)
     except KafkaError as error:
         return DeleteShareGroupOffsetsResponse(error_code=error.code, error_message=_text(error), responses=[])
     known = frozenset(readable)
@@ -278,5 +278,5 @@ def _check(group_id: str, operation: Operation, context: Context) -> None:
 def _check_group_id(group_id: str, context: Context) -> None:
     if not group_id:
         raise KafkaError(ErrorCode.INVALID_GROUP_ID)
-    if not context.broker.is_coordinator(group_id):
+    if not context.is_coordinator(group_id):
         raise KafkaError(ErrorCode.NOT_COORDINATOR)

@@ -25,16 +25,12 @@ from ..api.registry import handles
 from ..cluster.features import SHARE_VERSION
 from ..groups.share.assignor import Assignment
 from ..groups.share.heartbeat import LEAVE_EPOCH, ShareHeartbeat
-from ..groups.share.member import ShareMember
+from ..groups.share.member import ShareMember, is_valid_member_id
 from ..kafka_quirks.java_hash import hash_map_order
 from ..scheduling.waiting import Wait
 from ..security.acls import Operation, ResourceType
 from ..topics.partition import Topic
-from .described_groups import describe_group, describe_groups, refusal, refuse_group
-
-MAX_MEMBER_ID_LENGTH = 36
-"""The length of a UUID as text."""
-_refuse = partial(refuse_group, DescribedGroup)
+from .described_groups import demand_topics, describe_group, describe_groups, refuse_group
 
 
 def is_enabled(context: Context) -> bool:
@@ -56,7 +52,7 @@ def share_group_heartbeat(request: ShareGroupHeartbeatRequest, context: Context)
             client_id=context.client.client_id,
             client_host=f"/{context.client.client_host}",
         )
-        result = context.broker.groups.share.heartbeat(request.group_id, heartbeat)
+        result = context.cluster.groups.share.heartbeat(request.group_id, heartbeat)
     except KafkaError as error:
         return ShareGroupHeartbeatResponse(error_code=error.code, error_message=error.message)
     return ShareGroupHeartbeatResponse(
@@ -92,13 +88,8 @@ def _check(request: ShareGroupHeartbeatRequest, context: Context) -> None:
         raise KafkaError(ErrorCode.INVALID_REQUEST, "SubscribedTopicNames must be set in first request.")
     if request.member_epoch < LEAVE_EPOCH:
         raise KafkaError(ErrorCode.INVALID_REQUEST, "MemberEpoch is invalid.")
-    if not context.broker.is_coordinator(request.group_id):
+    if not context.is_coordinator(request.group_id):
         raise KafkaError(ErrorCode.NOT_COORDINATOR)
-
-
-def is_valid_member_id(member_id: str) -> bool:
-    """Returns whether the length of a member id, in UTF-16 code units, is that of a UUID or less."""
-    return 0 < len(member_id.encode("utf-16-le", "surrogatepass")) // 2 <= MAX_MEMBER_ID_LENGTH
 
 
 @handles(SHARE_GROUP_DESCRIBE)
@@ -109,19 +100,17 @@ def share_group_describe(request: ShareGroupDescribeRequest, context: Context) -
 
 
 def _describe(group_id: str, context: Context) -> DescribedGroup:
-    if refused := refusal(group_id, context):
-        message = "This is not the correct coordinator." if refused is ErrorCode.NOT_COORDINATOR else None
-        return _refuse(group_id, refused, message)
-    try:
-        group = context.broker.groups.share.find(group_id)
-        described = describe_group(DescribedGroup, group, partial(_member, topics=context.cluster.topics_by_id))
-    except KafkaError as error:
-        return _refuse(group_id, error.code, error.message)
+    group = context.cluster.groups.share.find(group_id)
+    described = describe_group(DescribedGroup, group, partial(_member, topics=context.cluster.topics_by_id))
     names = {topic.topic_name for member in described.members for topic in member.assignment.topic_partitions}
-    if all(context.may(Operation.DESCRIBE, ResourceType.TOPIC, name) for name in names):
-        return described
-    unseen = "The group has described topic(s) that the client is not authorized to describe."
-    return _refuse(group_id, ErrorCode.TOPIC_AUTHORIZATION_FAILED, unseen)
+    demand_topics(names, context, "The group has described topic(s) that the client is not authorized to describe.")
+    return described
+
+
+def _refuse(group_id: str, error: ErrorCode, message: str | None) -> DescribedGroup:
+    if error is ErrorCode.NOT_COORDINATOR:
+        message = "This is not the correct coordinator."
+    return refuse_group(DescribedGroup, group_id, error, message)
 
 
 def _member(member: ShareMember, topics: Mapping[bytes, Topic]) -> Member:

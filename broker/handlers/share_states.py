@@ -6,7 +6,7 @@ A client may send them too, if it has the permission CLUSTER_ACTION. The coordin
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from typing import Any, Protocol, TypeVar
 
 from ...protocol.errors import ErrorCode, KafkaError
@@ -73,6 +73,13 @@ class _HasTopic(Protocol):
     def partitions(self) -> Sequence[Any]: ...
 
 
+class _StatesRequest(Protocol):
+    group_id: str
+
+    @property
+    def topics(self) -> Sequence[_HasTopic]: ...
+
+
 @handles(INITIALIZE_SHARE_GROUP_STATE)
 def initialize_state(
     request: InitializeShareGroupStateRequest, context: Context
@@ -83,9 +90,8 @@ def initialize_state(
         context.cluster.share_states.initialize(*key, wanted.start_offset, wanted.state_epoch)
         return {}
 
-    served = yield from _serve(request.group_id, request.topics, context, serve, initialize_share_group_state.PartitionResult)
     return InitializeShareGroupStateResponse(
-        results=[InitializeStateResult(topic_id=topic_id, partitions=partitions) for topic_id, partitions in served]
+        results=(yield from _serve(request, context, serve, initialize_share_group_state.PartitionResult, InitializeStateResult))
     )
 
 
@@ -98,11 +104,8 @@ def read_state(request: ReadShareGroupStateRequest, context: Context) -> Generat
         batches = [StateBatch(first_offset=a, last_offset=b, delivery_state=c, delivery_count=d) for a, b, c, d in state.batches]
         return {"state_epoch": state.state_epoch, "start_offset": state.start_offset, "state_batches": batches}
 
-    served = yield from _serve(
-        request.group_id, request.topics, context, serve, read_share_group_state.PartitionResult, {"state_batches": []}
-    )
     return ReadShareGroupStateResponse(
-        results=[ReadStateResult(topic_id=topic_id, partitions=partitions) for topic_id, partitions in served]
+        results=(yield from _serve(request, context, serve, read_share_group_state.PartitionResult, ReadStateResult, {"state_batches": []}))
     )
 
 
@@ -118,9 +121,8 @@ def write_state(request: WriteShareGroupStateRequest, context: Context) -> Gener
         context.cluster.share_states.write(key, *values)
         return {}
 
-    served = yield from _serve(request.group_id, request.topics, context, serve, write_share_group_state.PartitionResult)
     return WriteShareGroupStateResponse(
-        results=[WriteStateResult(topic_id=topic_id, partitions=partitions) for topic_id, partitions in served]
+        results=(yield from _serve(request, context, serve, write_share_group_state.PartitionResult, WriteStateResult))
     )
 
 
@@ -132,9 +134,8 @@ def delete_state(request: DeleteShareGroupStateRequest, context: Context) -> Gen
         context.cluster.share_states.delete(*key)
         return {}
 
-    served = yield from _serve(request.group_id, request.topics, context, serve, delete_share_group_state.PartitionResult)
     return DeleteShareGroupStateResponse(
-        results=[DeleteStateResult(topic_id=topic_id, partitions=partitions) for topic_id, partitions in served]
+        results=(yield from _serve(request, context, serve, delete_share_group_state.PartitionResult, DeleteStateResult))
     )
 
 
@@ -147,9 +148,8 @@ def read_state_summary(
     def serve(key: SharePartitionKey, _wanted: read_share_group_state.PartitionData) -> dict[str, Any]:
         return (context.cluster.share_states.summary(*key) or UNINITIALIZED)._asdict()
 
-    served = yield from _serve(request.group_id, request.topics, context, serve, read_share_group_state_summary.PartitionResult)
     return ReadShareGroupStateSummaryResponse(
-        results=[ReadStateSummaryResult(topic_id=topic_id, partitions=partitions) for topic_id, partitions in served]
+        results=(yield from _serve(request, context, serve, read_share_group_state_summary.PartitionResult, ReadStateSummaryResult))
     )
 
 
@@ -157,26 +157,26 @@ P = TypeVar("P", bound=_HasPartition)
 
 
 def _serve(
-    group_id: str,
-    topics: Sequence[_HasTopic],
+    request: _StatesRequest,
     context: Context,
     serve: Callable[[SharePartitionKey, P], dict[str, Any]],
-    result: Callable[..., R],
+    result: Callable[..., Any],
+    topic_result: Callable[..., R],
     without: dict[str, Any] | None = None,
-) -> Generator[Wait, None, Iterable[tuple[bytes, list[R]]]]:
-    """Returns (topic id, results) for each topic. A partition that is named twice has one result, the last.
+) -> Generator[Wait, None, list[R]]:
+    """Returns the results of each topic. A partition that is named twice has one result, the last.
 
     `without` are the fields of a result with an error that have no default. There are no results if the group id is empty or a topic has
     no partitions.
     """
     allowed = context.may(Operation.CLUSTER_ACTION, ResourceType.CLUSTER)
-    if allowed and (not group_id or not all(topic.partitions for topic in topics)):
+    if allowed and (not request.group_id or not all(topic.partitions for topic in request.topics)):
         return []
-    results: dict[bytes, dict[int, R]] = {}
+    results: dict[bytes, dict[int, Any]] = {}
     slices = Slices()
-    for topic in topics:
+    for topic in request.topics:
         for wanted in topic.partitions:
-            key = SharePartitionKey(group_id, topic.topic_id, wanted.partition)
+            key = SharePartitionKey(request.group_id, topic.topic_id, wanted.partition)
             try:
                 _check(key, context, allowed)
                 values = serve(key, wanted)
@@ -185,11 +185,11 @@ def _serve(
             results.setdefault(topic.topic_id, {})[wanted.partition] = result(partition=wanted.partition, **values)
             if slices.full(4):
                 yield NEXT_TURN
-    return [(topic_id, list(partitions.values())) for topic_id, partitions in results.items()]
+    return [topic_result(topic_id=topic_id, partitions=list(partitions.values())) for topic_id, partitions in results.items()]
 
 
 def _check(key: SharePartitionKey, context: Context, allowed: bool) -> None:
     if not allowed:
         raise KafkaError(ErrorCode.CLUSTER_AUTHORIZATION_FAILED)
-    if not context.broker.is_coordinator(key.text, SHARE_GROUP_STATE):
+    if not context.is_coordinator(key.text, SHARE_GROUP_STATE):
         raise KafkaError(ErrorCode.NOT_COORDINATOR)

@@ -45,9 +45,9 @@ from ..scheduling.waiting import Wait
 from ..security.acls import Operation, ResourceType
 from ..topics.names import INTERNAL_TOPICS
 from ..topics.topics import illegal_name
-from .described_groups import describe_groups, is_enabled, missing_group_text, refusal
+from .described_groups import demand_topics, describe_groups, is_enabled, missing_group_text
 from .streams_group_descriptions import describe_group, topics_of
-from .topics import create
+from .topics import create, identify
 
 NAMED_ERRORS = 3
 """The number of topics whose creation error a status contains."""
@@ -63,9 +63,9 @@ def streams_group_heartbeat(
         _check_access(request, context)
         _check_supported(request)
         _check(request)
-        if not context.broker.is_coordinator(request.group_id):
+        if not context.is_coordinator(request.group_id):
             raise KafkaError(ErrorCode.NOT_COORDINATOR)
-        result = context.broker.groups.streams.heartbeat(request.group_id, _heartbeat(request, context))
+        result = context.cluster.groups.streams.heartbeat(request.group_id, _heartbeat(request, context))
     except KafkaError as error:
         return StreamsGroupHeartbeatResponse(error_code=error.code, error_message=error.message, status=[])
     response = _response(result)
@@ -249,7 +249,7 @@ def _create_missing(
     names = [topic.name for topic in result.missing_topics]
     may_create_all = context.may(Operation.CREATE, ResourceType.CLUSTER)
     denied = [name for name in names if not (may_create_all or context.may(Operation.CREATE, ResourceType.TOPIC, name))]
-    errors = context.broker.groups.streams.creation_errors
+    errors = context.cluster.groups.streams.creation_errors
     known = errors.of(names)
     if denied:
         _explain(response, f"; Unauthorized to CREATE on topics {', '.join(denied)}.")
@@ -259,7 +259,7 @@ def _create_missing(
         more = f" and {len(known) - NAMED_ERRORS} more" if len(known) > NAMED_ERRORS else ""
         _explain(response, f"; Creation failed: {shown}{more}.")
     wanted = [_creatable(topic) for topic in result.missing_topics if topic.name not in known]
-    created = yield from create(CreateTopicsRequest(topics=wanted), context, strict=True)
+    created = yield from create(CreateTopicsRequest(topics=wanted), context, identify, strict=True)
     for outcome in created.topics:
         if outcome.error_code:
             errors.add(outcome.name, outcome.error_message or ErrorCode(outcome.error_code).name, 2 * result.heartbeat_interval_ms)
@@ -293,16 +293,12 @@ def streams_group_describe(request: StreamsGroupDescribeRequest, context: Contex
 
 
 def _describe(group_id: str, context: Context) -> DescribedGroup:
-    if refused := refusal(group_id, context):
-        return _refuse(group_id, refused)
-    group = context.broker.groups.get(group_id)
+    group = context.cluster.groups.get(group_id)
     if not isinstance(group, StreamsGroup):
-        return _refuse(group_id, ErrorCode.GROUP_ID_NOT_FOUND, missing_group_text(group_id, group, "streams"))
-    if not all(context.may(Operation.DESCRIBE, ResourceType.TOPIC, name) for name in topics_of(group)):
-        denied = "The described group uses topics that the client is not authorized to describe."
-        return _refuse(group_id, ErrorCode.TOPIC_AUTHORIZATION_FAILED, denied)
+        raise KafkaError(ErrorCode.GROUP_ID_NOT_FOUND, missing_group_text(group_id, group, "streams"))
+    demand_topics(topics_of(group), context, "The described group uses topics that the client is not authorized to describe.")
     return describe_group(group)
 
 
-def _refuse(group_id: str, error: ErrorCode, message: str | None = None) -> DescribedGroup:
+def _refuse(group_id: str, error: ErrorCode, message: str | None) -> DescribedGroup:
     return DescribedGroup(error_code=error, error_message=message, group_id=group_id, members=[])

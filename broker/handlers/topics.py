@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Generator, Iterable
+from collections.abc import Callable, Generator, Iterable
 from functools import partial
 
 from ...protocol.errors import ErrorCode, KafkaError
@@ -29,16 +29,22 @@ from ...protocol.messages.delete_topics import (
     DeleteTopicsResponse,
     DeleteTopicState,
 )
-from ...protocol.schema import ZERO_UUID
+from ...protocol.schema import ZERO_UUID, EncodedItems
 from ..api.context import Context, find_topic
 from ..api.registry import handles
 from ..scheduling.slices import Slices
 from ..scheduling.waiting import NEXT_TURN, Wait
 from ..security.acls import Operation, ResourceType
+from ..settings.values import ConfigEntry, TopicConfig
 from ..topics.names import CLUSTER_METADATA
 from ..topics.partition import Topic
 from ..topics.placement import MAX_PARTITIONS_PER_REQUEST, TOO_MANY_PARTITIONS
 
+CREATION_WEIGHT = 14
+"""How many partitions take as long to describe as a topic without partitions to create."""
+MAX_KEPT_CONFIGS = 16
+DESCRIBED_SINCE = 5
+"""The first version of CreateTopics whose response describes the topics (KIP-525)."""
 STRICT_CREATION_SINCE, STRICT_DELETION_SINCE, STRICT_PARTITIONS_SINCE = 6, 5, 3
 """The first versions of CreateTopics, DeleteTopics and CreatePartitions whose clients understand THROTTLING_QUOTA_EXCEEDED (KIP-599)."""
 
@@ -47,11 +53,17 @@ STRICT_CREATION_SINCE, STRICT_DELETION_SINCE, STRICT_PARTITIONS_SINCE = 6, 5, 3
 def create_topics(request: CreateTopicsRequest, context: Context) -> Generator[Wait, None, CreateTopicsResponse]:
     """Creates each topic independently of the others. The results are in the order of the request."""
     context.demand_controller()
-    return (yield from create(request, context, strict=context.version >= STRICT_CREATION_SINCE))
+    describe = partial(_describe, context=context) if context.version >= DESCRIBED_SINCE else identify
+    return (yield from create(request, context, describe, strict=context.version >= STRICT_CREATION_SINCE))
 
 
-def create(request: CreateTopicsRequest, context: Context, *, strict: bool) -> Generator[Wait, None, CreateTopicsResponse]:
-    """Answers CreateTopics, also for requests that a broker sends for its client. `strict` is whether quotas may refuse topics."""
+def create(
+    request: CreateTopicsRequest, context: Context, describe: Callable[[Topic], CreatableTopicResult], *, strict: bool
+) -> Generator[Wait, None, CreateTopicsResponse]:
+    """Answers CreateTopics, also for requests that a broker sends for its client.
+
+    `describe` returns the result for a created topic, and `strict` is whether quotas may refuse topics.
+    """
     occurrences = Counter(topic.name for topic in request.topics)
     requested = _number_of_partitions(request.topics, context.cluster.config.integers["num.partitions"])
     may_create_all = context.may(Operation.CREATE, ResourceType.CLUSTER)
@@ -66,10 +78,12 @@ def create(request: CreateTopicsRequest, context: Context, *, strict: bool) -> G
                 raise KafkaError(ErrorCode.TOPIC_AUTHORIZATION_FAILED, "Authorization failed.")
             if requested > MAX_PARTITIONS_PER_REQUEST:
                 raise KafkaError(ErrorCode.POLICY_VIOLATION, TOO_MANY_PARTITIONS)
-            results.append(_describe(_create(wanted, request.validate_only, context, strict), context))
+            topic = _create(wanted, request.validate_only, context, strict)
+            results.append(describe(topic))
+            slices.add(CREATION_WEIGHT + len(topic.partitions))
         except KafkaError as error:
             results.append(CreatableTopicResult(name=wanted.name, error_code=error.code, error_message=error.message, configs=[]))
-        if slices.full(2 + len(results[-1].configs or ()) + max(results[-1].num_partitions, 0)):
+        if slices.full(2):
             yield NEXT_TURN
     return CreateTopicsResponse(topics=results)
 
@@ -109,6 +123,11 @@ def _manual_assignments(wanted: CreatableTopic) -> list[list[int]]:
     return [by_index[index] for index in range(len(by_index))]
 
 
+def identify(topic: Topic) -> CreatableTopicResult:
+    """Returns the result for a created topic without its settings."""
+    return CreatableTopicResult(name=topic.name, topic_id=topic.id, error_message=None, configs=[])
+
+
 def _describe(topic: Topic, context: Context) -> CreatableTopicResult:
     if not context.may(Operation.DESCRIBE_CONFIGS, ResourceType.TOPIC, topic.name):
         denied = ErrorCode.TOPIC_AUTHORIZATION_FAILED
@@ -119,16 +138,33 @@ def _describe(topic: Topic, context: Context) -> CreatableTopicResult:
         error_message=None,
         num_partitions=len(topic.partitions),
         replication_factor=len(topic.partitions[0].replicas),
-        configs=[
-            CreatableTopicConfigs(
-                name=entry.name,
-                value=topic.config.overrides.get(entry.name, entry.value),
-                read_only=entry.read_only,
-                config_source=entry.source,
-                is_sensitive=entry.is_sensitive,
-            )
-            for entry in topic.config.describe()
-        ],
+        configs=_encoded_configs(topic.config, context.version),
+    )
+
+
+class _EncodedConfigs(dict[tuple[object, ...], EncodedItems[CreatableTopicConfigs]]):
+    """The encoded settings of topics by version and overrides, because one request may create thousands of topics with the same ones."""
+
+
+def _encoded_configs(config: TopicConfig, version: int) -> EncodedItems[CreatableTopicConfigs]:
+    """Returns the settings of a topic, which are kept until a value of the broker changes."""
+    kept: _EncodedConfigs = config.broker.derived.setdefault(_EncodedConfigs, _EncodedConfigs())
+    key = (version, *config.overrides.items())
+    if key not in kept:
+        if len(kept) >= MAX_KEPT_CONFIGS:
+            kept.clear()
+        entries, encode = config.describe(), CreatableTopicConfigs.encoders[version]
+        kept[key] = EncodedItems(len(entries), [b"".join(encode(_entry(each, config), bytearray(), []) for each in entries)])
+    return kept[key]
+
+
+def _entry(entry: ConfigEntry, config: TopicConfig) -> CreatableTopicConfigs:
+    return CreatableTopicConfigs(
+        name=entry.name,
+        value=config.overrides.get(entry.name, entry.value),
+        read_only=entry.read_only,
+        config_source=entry.source,
+        is_sensitive=entry.is_sensitive,
     )
 
 

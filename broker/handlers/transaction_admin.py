@@ -59,7 +59,7 @@ def describe_transactions(request: DescribeTransactionsRequest, context: Context
 def _describe(transactional_id: str, context: Context) -> DescribedTransaction:
     may_describe = context.may(Operation.DESCRIBE, ResourceType.TRANSACTIONAL_ID, transactional_id)
     error = check_coordinator(transactional_id, context) if may_describe else ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
-    transaction = context.broker.transactions.get(transactional_id)
+    transaction = context.cluster.transactions.get(transactional_id)
     if error or transaction is None:
         return DescribedTransaction(
             error_code=error or ErrorCode.TRANSACTIONAL_ID_NOT_FOUND,
@@ -98,9 +98,9 @@ def list_transactions(request: ListTransactionsRequest, context: Context) -> Gen
         response.error_code, response.unknown_state_filters = ErrorCode.INVALID_REGULAR_EXPRESSION, []
         return response
     producer_ids, slices = frozenset(request.producer_id_filters), Slices()
-    for each in list(context.broker.transactions):
+    for each in list(context.cluster.transactions):
         if (
-            context.broker.is_coordinator(each.transactional_id, TRANSACTION_STATE)
+            context.is_coordinator(each.transactional_id, TRANSACTION_STATE)
             and (not states or each.state.value in states)
             and (not producer_ids or each.producer.id in producer_ids)
             and (request.duration_filter < 0 or context.now_ms - each.start_ms > request.duration_filter)

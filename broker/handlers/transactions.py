@@ -42,7 +42,7 @@ from ...protocol.messages.txn_offset_commit import (
 )
 from ...protocol.schema import ZERO_UUID
 from ...storage.producers import StaleProducerEpoch
-from ..api.context import Context, Found, find_partitions
+from ..api.context import Context, Found, commit_in_turns, find_partitions
 from ..api.registry import handles
 from ..appending.transaction_check import NotInTransaction, join_transaction
 from ..groups.offsets import CommittedOffset
@@ -64,17 +64,15 @@ RAISES_EPOCH = 5
 ABORTABLE, ADDS_PARTITIONS = 4, 5
 """First versions of TxnOffsetCommit that return TRANSACTION_ABORTABLE, and that add the group to the transaction."""
 
-COMMITTED_TOGETHER = 300
-"""The most offsets of a request that are stored in one turn."""
 
-Located: TypeAlias = list[Found[TxnOffsetCommitRequestPartition]]
+Located: TypeAlias = Sequence[Found[TxnOffsetCommitRequestPartition]]
 
 
 def check_coordinator(transactional_id: str, context: Context) -> ErrorCode:
     """Returns NONE if this broker coordinates the transactional id, and otherwise INVALID_REQUEST (for an empty id) or NOT_COORDINATOR."""
     if not transactional_id:
         return ErrorCode.INVALID_REQUEST
-    return ErrorCode.NONE if context.broker.is_coordinator(transactional_id, TRANSACTION_STATE) else ErrorCode.NOT_COORDINATOR
+    return ErrorCode.NONE if context.is_coordinator(transactional_id, TRANSACTION_STATE) else ErrorCode.NOT_COORDINATOR
 
 
 @handles(INIT_PRODUCER_ID)
@@ -99,10 +97,10 @@ def init_producer_id(request: InitProducerIdRequest, context: Context) -> InitPr
 
 
 def _init(transactional_id: str, request: InitProducerIdRequest, context: Context) -> ProducerResult:
-    transactions = context.broker.transactions
+    transactions = context.cluster.transactions
     if not transactions.allows_timeout(request.transaction_timeout_ms):
         return ProducerResult(ErrorCode.INVALID_TRANSACTION_TIMEOUT)
-    if not context.broker.is_coordinator(transactional_id, TRANSACTION_STATE):
+    if not context.is_coordinator(transactional_id, TRANSACTION_STATE):
         return ProducerResult(ErrorCode.NOT_COORDINATOR)
     expected = Producer(request.producer_id, request.producer_epoch)
     return transactions.init_producer_id(transactional_id, request.transaction_timeout_ms, None if expected == NO_PRODUCER else expected)
@@ -188,7 +186,7 @@ def _add(
         return refused | {each: ErrorCode.OPERATION_NOT_ATTEMPTED for each in partitions if each not in refused}
     if error := check_coordinator(transactional_id, context):
         return dict.fromkeys(partitions, error)
-    transactions = context.broker.transactions
+    transactions = context.cluster.transactions
     if verify_only:
         return transactions.verify(transactional_id, producer, partitions)
     client_version = TV_2 if context.version >= BATCHED else TV_0
@@ -234,13 +232,9 @@ def txn_offset_commit(request: TxnOffsetCommitRequest, context: Context) -> Gene
     """
     context.demand(Operation.WRITE, ResourceType.TRANSACTIONAL_ID, request.transactional_id)
     context.demand(Operation.READ, ResourceType.GROUP, request.group_id)
-    named, slices, committed = [((topic.name, ZERO_UUID), topic.partitions) for topic in request.topics], Slices(), list[ErrorCode]()
+    named, slices = [((topic.name, ZERO_UUID), topic.partitions) for topic in request.topics], Slices()
     found, refused = yield from find_partitions(named, context, slices)
-    for first in range(0, len(found), COMMITTED_TOGETHER):
-        if first:
-            yield NEXT_TURN
-        committed += _commit(request, found[first : first + COMMITTED_TOGETHER], context)
-    errors = iter(committed)
+    errors = iter((yield from commit_in_turns(found, lambda some: _commit(request, some, context))))
     if refused:
         # In this case Kafka merges topics that the request contains twice.
         for (key, _, wanted), error in zip(found, errors, strict=True):
@@ -259,15 +253,15 @@ def _topic_response(name: str, partitions: list[tuple[int, ErrorCode]]) -> TxnOf
 
 def _check_commit(request: TxnOffsetCommitRequest, located: Located, context: Context) -> ErrorCode:
     """Returns the error of the group, the transaction or the member, which are checked in this order, or NONE."""
-    broker = context.broker
+    cluster = context.cluster
     if not request.group_id:
         return ErrorCode.INVALID_GROUP_ID
-    partition = broker.cluster.coordinator_log.partition(request.group_id, CONSUMER_OFFSETS)
-    if partition is None or partition.leader != broker.node_id:
+    partition = cluster.coordinator_log.partition(request.group_id, CONSUMER_OFFSETS)
+    if partition is None or partition.leader != context.broker.node_id:
         return ErrorCode.NOT_COORDINATOR
     try:
         join_transaction(
-            broker,
+            context,
             request.transactional_id,
             Producer(request.producer_id, request.producer_epoch),
             TopicPartition(CONSUMER_OFFSETS, partition.index),
@@ -277,14 +271,14 @@ def _check_commit(request: TxnOffsetCommitRequest, located: Located, context: Co
     except NotInTransaction as error:
         return error.code
     slots = [(topic.id, each.partition_index) for _, topic, each in located]
-    return broker.groups.offsets.check_transactional_commit(
+    return cluster.groups.offsets.check_transactional_commit(
         request.group_id, request.member_id, request.group_instance_id, request.generation_id, slots
     )
 
 
 def _commit(request: TxnOffsetCommitRequest, located: Located, context: Context) -> list[ErrorCode]:
     """Stores the offsets that pass all checks, and returns one error code per partition."""
-    groups = context.broker.groups
+    groups = context.cluster.groups
     if error := _check_commit(request, located, context):
         return [error] * len(located)
     accepted: dict[tuple[str, int], CommittedOffset] = {}
@@ -313,7 +307,7 @@ def end_txn(request: EndTxnRequest, context: Context) -> EndTxnResponse:
         result = ProducerResult(error)
     else:
         producer = Producer(request.producer_id, request.producer_epoch)
-        result = context.broker.transactions.end(
+        result = context.cluster.transactions.end(
             request.transactional_id, producer, commit=request.committed, raise_epoch=context.version >= RAISES_EPOCH
         )
     return EndTxnResponse(

@@ -38,7 +38,7 @@ def commit_to_zookeeper(request: OffsetCommitRequest, context: Context) -> Gener
     named, slices = [((topic.name, ZERO_UUID), topic.partitions) for topic in request.topics], Slices()
     found, answers = yield from find_partitions(named, context, slices)
     for key, topic, wanted in found:
-        error = context.broker.groups.offsets.check_metadata(wanted.committed_metadata or "")
+        error = context.cluster.groups.offsets.check_metadata(wanted.committed_metadata or "")
         if not error:
             zookeeper.commit(request.group_id, topic.name, wanted.partition_index, wanted.committed_offset)
         answers.setdefault(key, []).append((wanted.partition_index, error))

@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ..cluster.state import ClusterState
 from ..scheduling.slices import chunks
-from ..topics.names import CONSUMER_OFFSETS
 from ..topics.partition import Partition, Topic
 from ..topics.replication import NO_LEADER
 from .openmetrics import Family, escape, gauge, labels, samples
@@ -140,8 +139,7 @@ def _groups(groups: Sequence[Group], cluster: ClusterState) -> Iterator[str]:
 
 def _is_served(group: Group, cluster: ClusterState) -> bool:
     """Returns whether the group still exists and has a coordinator."""
-    coordinator = cluster.coordinator_log.partition(group.group_id, CONSUMER_OFFSETS)
-    return cluster.groups.get(group.group_id) is group and coordinator is not None and _has_leader(coordinator)
+    return cluster.groups.get(group.group_id) is group and cluster.coordinator_log.coordinator(group.group_id) != NO_LEADER
 
 
 def _progress(groups: Sequence[Group], cluster: ClusterState) -> Iterator[tuple[str, list[PartitionProgress]]]:

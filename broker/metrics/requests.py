@@ -17,7 +17,7 @@ from ...protocol.frame import LENGTH
 from ...protocol.messages import load_api
 from ..scheduling.waiting import NEXT_TURN, Background
 from ..wire.exchange import TOKEN_API, Frame, decoded_response, error_names
-from ..wire.record import Chunk, Record
+from ..wire.record import Chunk, WireRecord
 from ..wire.recording import Flight, Kept, Run, Told
 from .openmetrics import Family, counter, labels, samples
 
@@ -52,7 +52,7 @@ class Histogram:
 class RequestCounts:
     """The counts of a record. `background` runs a generator in slices between turns."""
 
-    def __init__(self, record: Record, background: Callable[[Background], None]) -> None:
+    def __init__(self, record: WireRecord, background: Callable[[Background], None]) -> None:
         self._record = record
         self._background = background
         self._next = 0

@@ -50,6 +50,11 @@ class Driver:
         self._next_turn: asyncio.Handle | None = None
         self._change_waiters: list[asyncio.Future[None]] = []
 
+    @property
+    def rest_s(self) -> float:
+        """How many seconds ago the last turn began."""
+        return time.monotonic() - self.core.now_s
+
     def begin_turn(self) -> None:
         """Sets the cluster's time to the current time and runs the timers that are due."""
         core, clock = self.core, self.clock

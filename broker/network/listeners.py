@@ -7,58 +7,21 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import socket
-from collections.abc import Container, Iterable
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
 
 from ..cluster.broker import Broker
 from ..connections.connection import Connection
 from ..settings.cluster_config import NodeConfig
-from ..settings.listeners import Listener
-from .acceptor import Acceptor, bind
+from .acceptor import Acceptor
 from .client_protocol import ClientProtocol
+from .edges import edge_of
 
 if TYPE_CHECKING:
     from .capture import CaptureWriter
     from .server import Server
 
 log = logging.getLogger("kafka.server.KafkaServer")
-
-
-class ReservedPorts:
-    """The bound sockets of all listeners."""
-
-    def __init__(self) -> None:
-        self._sockets: dict[Listener, socket.socket] = {}
-
-    def reserve(self, node: NodeConfig) -> NodeConfig:
-        """Binds a node's ports, and returns the node with the ports that the kernel has chosen for port 0. Raises OSError."""
-        bound = []
-        for listener in node.listeners:
-            reserved = bind(listener)
-            bound.append(listener.bound(reserved.getsockname()[1]))
-            self._sockets[bound[-1]] = reserved
-        return node.bound(bound)
-
-    def reserve_again(self, nodes: Iterable[NodeConfig]) -> None:
-        """Binds the ports of those nodes whose ports were released. Raises OSError, and binds none, if one is in use."""
-        missing = [node for node in nodes if not self._sockets.keys() >= set(node.listeners)]
-        try:
-            for node in missing:
-                self.reserve(node)
-        except OSError:
-            self.release(missing)
-            raise
-
-    def release(self, nodes: Iterable[NodeConfig]) -> None:
-        """Releases the ports of nodes."""
-        for listener in [listener for node in nodes for listener in node.listeners if listener in self._sockets]:
-            self._sockets.pop(listener).close()
-
-    def release_all_but(self, listeners: Container[Listener]) -> None:
-        """Releases all ports except those of these listeners."""
-        for listener in [listener for listener in self._sockets if listener not in listeners]:
-            self._sockets.pop(listener).close()
 
 
 class Listeners:
@@ -69,17 +32,20 @@ class Listeners:
 
     def __init__(self, server: Server) -> None:
         self._server = server
-        self.ports = ReservedPorts()
-        self._acceptors: dict[int, list[Acceptor]] = {}
+        self._edge = edge_of(asyncio.get_running_loop())
+        self.ports = self._edge.ports()
+        self._acceptors: dict[int, list[Acceptor[Any]]] = {}
         self._clients: dict[ClientProtocol, None] = {}  # no set, whose order would differ between runs of a seeded cluster
 
-    def open_node(self, node_id: int) -> None:
+    async def open_node(self, node_id: int) -> None:
         """Listens on all listeners of a node. Raises OSError if it cannot listen."""
         broker = self._server.cluster.brokers[node_id]
         acceptors = self._acceptors[node_id] = []
         for listener in broker.listeners.values():
-            acceptors.append(Acceptor(self._server, broker, listener))
-            acceptors[-1].refuse(self._is_refused(acceptors[-1]))
+            acceptor = self._edge.acceptor(self._server, broker, listener)
+            await acceptor.listen()
+            acceptors.append(acceptor)
+            acceptor.refuse(self._is_refused(acceptor))
             log.info("[KafkaServer id=%d] listening on %s://%s:%d", node_id, listener.name, listener.host, listener.port)
 
     async def close_node(self, node_id: int) -> None:
@@ -123,7 +89,7 @@ class Listeners:
                 await self.close_node(node_id)
         for broker in brokers.values():
             if broker.running and broker.node_id not in self._acceptors:
-                self.open_node(broker.node_id)
+                await self.open_node(broker.node_id)
             for acceptor in self._acceptors.get(broker.node_id, ()):
                 acceptor.drop_held()
                 acceptor.resume() if broker.silence is None else acceptor.pause()
@@ -135,7 +101,7 @@ class Listeners:
             for acceptor in acceptors:
                 acceptor.refuse(self._is_refused(acceptor))
 
-    def _is_refused(self, acceptor: Acceptor) -> bool:
+    def _is_refused(self, acceptor: Acceptor[Any]) -> bool:
         gate = self._server.core.gate
         return gate is not None and gate.refuses(acceptor.broker, acceptor.name)
 

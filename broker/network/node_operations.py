@@ -9,7 +9,8 @@ import asyncio
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ..cluster.broker import Broker, Silence
+from ..cluster.broker import Broker
+from ..cluster.silence import Silence
 from ..settings.cluster_config import NodeConfig
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ class NodeOperations:
             if not self._broker(node_id).running:
                 with server.control_turn(f"starting node {node_id}"):
                     try:
-                        server.listeners.open_node(node_id)
+                        await server.listeners.open_node(node_id)
                         server.cluster.nodes.start(node_id)
                     except BaseException:
                         await server.listeners.close_node(node_id)
@@ -66,10 +67,10 @@ class NodeOperations:
         server, listeners = self._server, self._server.listeners
         async with self.changing:
             with server.control_turn(f"adding node {node.node_id}"):
-                bound = listeners.ports.reserve(node)
+                bound = await listeners.ports.reserve(node)
                 try:
                     server.cluster.nodes.add(bound)
-                    listeners.open_node(bound.node_id)
+                    await listeners.open_node(bound.node_id)
                 except BaseException:
                     await listeners.close_node(bound.node_id)
                     server.cluster.brokers.pop(bound.node_id, None)

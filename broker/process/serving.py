@@ -1,6 +1,7 @@
 """A cluster in a process of its own, which `odradek serve` runs until a signal or, with `--exec`, a command beside it ends.
 
-SIGTERM and SIGINT: the first one ends the cluster in order, the second one ends the process at once.
+SIGTERM and SIGINT: the first one ends the cluster in order, the second one ends the process at once. With `--exit-with-parent`, the end of
+the standard input ends the cluster in order, too.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ import asyncio
 import logging
 import os
 import signal
+from asyncio.subprocess import DEVNULL
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, contextmanager, suppress
 from types import FrameType
@@ -17,6 +19,7 @@ from typing import TYPE_CHECKING
 from .. import logs
 from ..network.driver import new_event_loop
 from ..network.server import Server, ServerOptions
+from .garbage import LOOK_S, OldObjects, begin_serving
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -31,14 +34,21 @@ Ready = Callable[[Server, str | None], None]
 """A function that is called with the cluster and the address of its control listener once both accept connections."""
 
 
-def run(options: ServerOptions, *, command: Sequence[str] = (), trace: Tracer | None = None, on_ready: Ready) -> int:
+def run(
+    options: ServerOptions,
+    *,
+    command: Sequence[str] = (),
+    trace: Tracer | None = None,
+    exit_with_parent: bool = False,
+    on_ready: Ready,
+) -> int:
     """Runs a cluster until SIGTERM or SIGINT, or as long as `command` runs. Returns the exit code: that of the command, otherwise 0.
 
-    `trace` prints its requests. Raises OSError if an address is in use, or the command cannot be started or the capture written, and
-    InvalidConfig for invalid seed data.
+    `trace` prints its requests. With `exit_with_parent`, the end of the standard input has the effect of SIGTERM. Raises OSError if an
+    address is in use, or the command cannot be started or the capture written, and InvalidConfig for invalid seed data.
     """
     with asyncio.Runner(loop_factory=new_event_loop) as runner:
-        return runner.run(_serve(options, command, trace, on_ready))
+        return runner.run(_serve(options, command, trace, exit_with_parent, on_ready))
 
 
 @contextmanager
@@ -53,9 +63,13 @@ def seed_progress(data: Sequence[Path]) -> Iterator[Callable[[int], object] | No
         yield progress.advance
 
 
-async def _serve(options: ServerOptions, command: Sequence[str], trace: Tracer | None, on_ready: Ready) -> int:
-    ended = asyncio.Event()
-    end_by_signals(asyncio.get_running_loop(), ended)
+async def _serve(options: ServerOptions, command: Sequence[str], trace: Tracer | None, exit_with_parent: bool, on_ready: Ready) -> int:
+    loop, ended = asyncio.get_running_loop(), asyncio.Event()
+    end_by_signals(loop, ended)
+    if exit_with_parent:
+        from .parent import end_with_parent
+
+        end_with_parent(lambda: loop.call_soon_threadsafe(ended.set))
     async with AsyncExitStack() as stack:
         server = Server(options)
         with seed_progress(options.data) as server.on_seed_bytes:
@@ -68,13 +82,23 @@ async def _serve(options: ServerOptions, command: Sequence[str], trace: Tracer |
             listener = await serve_controls(server, options.control)
             stack.push_async_callback(listener.stop)
             address = listener.address
+        if options.schema_registry is not None:
+            from ..registry_edge.listener import serve_schema_registry
+
+            registry = await serve_schema_registry(server, options.schema_registry)
+            stack.push_async_callback(registry.stop)
         logs.log_start([node.node_id for node in options.config.nodes])
         on_ready(server, address)
+        begin_serving()
+        collecting = asyncio.create_task(_collect_old_objects(server))
+        stack.callback(collecting.cancel)
         if trace is not None:
             trace.start(server)
             stack.push_async_callback(trace.stop)
         if command:
-            code = await run_beside(command, {"BOOTSTRAP_SERVERS": server.bootstrap_servers, "ODRADEK_CONTROL": address}, ended)
+            registry_url = server.schema_registry_url
+            variables = {"BOOTSTRAP_SERVERS": server.bootstrap_servers, "ODRADEK_CONTROL": address, "SCHEMA_REGISTRY_URL": registry_url}
+            code = await run_beside(command, variables, ended, has_input=not exit_with_parent)
         else:
             code = 0
             await ended.wait()
@@ -82,14 +106,22 @@ async def _serve(options: ServerOptions, command: Sequence[str], trace: Tracer |
     return code
 
 
-async def run_beside(command: Sequence[str], variables: Mapping[str, str | None], ended: asyncio.Event) -> int:
+async def _collect_old_objects(server: Server) -> None:
+    old_objects = OldObjects(lambda: server.driver.rest_s)
+    while True:
+        await asyncio.sleep(LOOK_S)
+        old_objects.look()
+
+
+async def run_beside(command: Sequence[str], variables: Mapping[str, str | None], ended: asyncio.Event, *, has_input: bool) -> int:
     """Runs a command with additional environment variables and returns its exit code.
 
-    If `ended` is set meanwhile, by a signal to this process, the command gets SIGTERM. Raises OSError if it cannot be started.
+    If `ended` is set meanwhile, by a signal to this process, the command gets SIGTERM. With `has_input`, it reads the standard input of
+    this process. Raises OSError if it cannot be started.
     """
     environment = os.environ | {name: value for name, value in variables.items() if value is not None}
     try:
-        process = await asyncio.create_subprocess_exec(*command, env=environment)
+        process = await asyncio.create_subprocess_exec(*command, env=environment, stdin=None if has_input else DEVNULL)
     except OSError as error:  # which names no file in uvloop
         raise OSError(error.errno, error.strerror, command[0]) from None
     waiting = [asyncio.ensure_future(process.wait()), asyncio.ensure_future(ended.wait())]

@@ -64,7 +64,7 @@ class Tracer:
             await asyncio.sleep(POLL_S)
 
     async def _print_complete(self) -> None:
-        if missed := self._feed.missed():
+        if missed := self._feed.take_missed():
             await self._write_text(self._style.missed(missed) + "\n")
         lines: list[str] = []
         size, turn = 0, TurnTime(self._loop.time)

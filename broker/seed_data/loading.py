@@ -109,7 +109,7 @@ class _Writer:
             return
         leader = self._cluster.brokers[partition.leader]
         batch = memoryview(build_batch(rows))
-        context = Context(max(PRODUCE.versions), Client("", "seed data", 0), leader, batch, True, None)
+        context = Context(max(PRODUCE.versions), Client("", "seed data", 0), self._cluster, leader, batch, True, None)
         try:
             append(partition, batch, 1, None, context)
         except APPEND_REFUSALS as error:

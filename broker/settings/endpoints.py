@@ -19,7 +19,7 @@ NEW_NAMES = ("listeners", "advertised.listeners")
 OLD_NAMES = ("host.name", "port", "advertised.host.name", "advertised.port")
 
 
-class Endpoint(NamedTuple):
+class ListenerEndpoint(NamedTuple):
     """A listener's name and address; its text is NAME://host:port."""
 
     name: str
@@ -27,21 +27,21 @@ class Endpoint(NamedTuple):
     port: int
 
     def __str__(self) -> str:
-        return f"{self.name}://{bracketed(self.host)}:{self.port}"
+        return f"{self.name}://{bracket(self.host)}:{self.port}"
 
 
-def listening_endpoints(properties: Mapping[str, str], shift: int = 0) -> list[Endpoint]:
+def listening_endpoints(properties: Mapping[str, str], shift: int = 0) -> list[ListenerEndpoint]:
     """Returns the addresses on which a broker listens for clients, each port raised by `shift`. Raises InvalidConfig.
 
     If only `advertised.listeners` is set, the broker listens on those ports on all interfaces, as in Kafka's images.
     """
     advertised = [endpoint._replace(host=EVERYWHERE) for endpoint in endpoints_of(properties, "advertised.listeners", shift)]
-    found = endpoints_of(properties, "listeners", shift) or advertised or [Endpoint("PLAINTEXT", LOOPBACK, DEFAULT_PORT + shift)]
+    found = endpoints_of(properties, "listeners", shift) or advertised or [ListenerEndpoint("PLAINTEXT", LOOPBACK, DEFAULT_PORT + shift)]
     controllers = controller_names(properties)
     return [endpoint for endpoint in found if endpoint.name not in controllers]
 
 
-def endpoints_of(properties: Mapping[str, str], setting: str, shift: int = 0) -> list[Endpoint]:
+def endpoints_of(properties: Mapping[str, str], setting: str, shift: int = 0) -> list[ListenerEndpoint]:
     """Returns the endpoints that `setting` lists, each port other than 0 raised by `shift`. Raises InvalidConfig."""
     found = []
     for text in filter(str.strip, properties.get(setting, "").split(",")):
@@ -52,7 +52,7 @@ def endpoints_of(properties: Mapping[str, str], setting: str, shift: int = 0) ->
         port = int(match[3]) and int(match[3]) + shift
         if port > 65535:
             raise InvalidConfig(f"invalid port {port} in {setting}: use 0 to 65535")
-        found.append(Endpoint(match[1].upper(), match[2].strip("[]"), port))
+        found.append(ListenerEndpoint(match[1].upper(), match[2].strip("[]"), port))
     return found
 
 
@@ -69,9 +69,9 @@ def with_listeners_of_old_names(properties: Mapping[str, str]) -> dict[str, str]
     host, port, advertised_host, advertised_port = (properties.get(name, "").strip() for name in OLD_NAMES)
     found = {name: value for name, value in properties.items() if name not in OLD_NAMES}
     if (host or port or advertised_host or advertised_port) and found.keys().isdisjoint(NEW_NAMES):
-        found["listeners"] = f"PLAINTEXT://{bracketed(host)}:{port or DEFAULT_PORT}"
+        found["listeners"] = f"PLAINTEXT://{bracket(host)}:{port or DEFAULT_PORT}"
     if (advertised_host or advertised_port) and "advertised.listeners" not in found:
-        found["advertised.listeners"] = f"PLAINTEXT://{bracketed(advertised_host or host)}:{advertised_port or port or DEFAULT_PORT}"
+        found["advertised.listeners"] = f"PLAINTEXT://{bracket(advertised_host or host)}:{advertised_port or port or DEFAULT_PORT}"
     return found
 
 
@@ -85,6 +85,6 @@ def is_loopback(host: str) -> bool:
         return host.lower() == "localhost"
 
 
-def bracketed(host: str) -> str:
+def bracket(host: str) -> str:
     """Returns the host as written before a port: IPv6 addresses in brackets."""
     return f"[{host}]" if ":" in host else host

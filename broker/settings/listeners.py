@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from .endpoints import EVERYWHERE, LOOPBACK, WILDCARDS, Endpoint, bracketed, controller_names, endpoints_of, listening_endpoints
+from .endpoints import EVERYWHERE, LOOPBACK, WILDCARDS, ListenerEndpoint, bracket, controller_names, endpoints_of, listening_endpoints
 from .properties import InvalidConfig
 
 SECURITY_PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
@@ -27,14 +27,14 @@ class Listener:
     advertised_port: int
     security_protocol: str = "PLAINTEXT"
 
-    def bound(self, port: int) -> Listener:
+    def with_port(self, port: int) -> Listener:
         """Returns the listener with the port to which it is bound."""
         return replace(self, port=port, advertised_port=self.advertised_port or port)
 
     @property
     def advertised(self) -> str:
         """The advertised address as `host:port`, the format of bootstrap.servers."""
-        return f"{bracketed(self.advertised_host)}:{self.advertised_port}"
+        return f"{bracket(self.advertised_host)}:{self.advertised_port}"
 
 
 def listeners_of(node_id: int, properties: Mapping[str, str], shift: int) -> tuple[Listener, ...]:
@@ -53,12 +53,14 @@ def listeners_of(node_id: int, properties: Mapping[str, str], shift: int) -> tup
 def listener_settings(listeners: Sequence[Listener]) -> dict[str, str]:
     """Returns the settings `listeners` and `advertised.listeners` that describe the listeners."""
     return {
-        "listeners": ",".join(str(Endpoint(each.name, each.host, each.port)) for each in listeners),
-        "advertised.listeners": ",".join(str(Endpoint(each.name, each.advertised_host, each.advertised_port)) for each in listeners),
+        "listeners": ",".join(str(ListenerEndpoint(each.name, each.host, each.port)) for each in listeners),
+        "advertised.listeners": ",".join(
+            str(ListenerEndpoint(each.name, each.advertised_host, each.advertised_port)) for each in listeners
+        ),
     }
 
 
-def _listener(node_id: int, listening: Endpoint, advertised: Endpoint | None, protocol: str) -> Listener:
+def _listener(node_id: int, listening: ListenerEndpoint, advertised: ListenerEndpoint | None, protocol: str) -> Listener:
     if advertised and advertised.host in WILDCARDS[1:]:
         raise InvalidConfig("advertised.listeners cannot use the nonroutable meta-address 0.0.0.0. Use a routable IP address.")
     public = advertised or listening
@@ -67,8 +69,8 @@ def _listener(node_id: int, listening: Endpoint, advertised: Endpoint | None, pr
     return Listener(node_id, listening.name, listening.host or EVERYWHERE, listening.port, public_host, public.port, protocol)
 
 
-def _check_unique(setting: str, endpoints: Sequence[Endpoint], properties: Mapping[str, str]) -> None:
-    """Raises InvalidConfig if two listeners have the same name, or two that would be bound have the same port."""
+def _check_unique(setting: str, endpoints: Sequence[ListenerEndpoint], properties: Mapping[str, str]) -> None:
+    """Raises InvalidConfig if two listeners have the same name, or would be bound to the same port."""
     if len({endpoint.name for endpoint in endpoints}) < len(endpoints):
         raise InvalidConfig(f"Each listener must have a different name, {setting}: {properties[setting]}")
     ports = [endpoint.port for endpoint in endpoints if endpoint.port]

@@ -29,7 +29,7 @@ def read_properties(path: str) -> dict[str, str]:
 def parse_properties(text: str) -> dict[str, str]:
     """Returns the pairs of a .properties file, by the rules of java.util.Properties.load. If a name is repeated, its last value applies."""
     entries = (ENTRY.fullmatch(line) for line in _logical_lines(text))
-    return {_unescaped(entry[1]): _unescaped(entry[2]) for entry in entries if entry}
+    return {_unescape(entry[1]): _unescape(entry[2]) for entry in entries if entry}
 
 
 def _logical_lines(text: str) -> Iterator[str]:
@@ -52,7 +52,7 @@ def _logical_lines(text: str) -> Iterator[str]:
         yield pending
 
 
-def _unescaped(text: str) -> str:
+def _unescape(text: str) -> str:
     def character(match: re.Match[str]) -> str:
         code = match[1]
         return chr(int(code[1:], 16)) if len(code) == 5 else ESCAPED.get(code, code)

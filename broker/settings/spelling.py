@@ -43,10 +43,10 @@ def nearest(name: str, known: Collection[str]) -> str | None:
     """Returns the known name closest to `name`, ignoring case and separators, or None if none is close."""
     from difflib import get_close_matches
 
-    squeezed = {_squeezed(each): each for each in known}
-    near = get_close_matches(_squeezed(name), squeezed, n=1, cutoff=SIMILARITY)
+    squeezed = {_squeeze(each): each for each in known}
+    near = get_close_matches(_squeeze(name), squeezed, n=1, cutoff=SIMILARITY)
     return squeezed[near[0]] if near else None
 
 
-def _squeezed(name: str) -> str:
+def _squeeze(name: str) -> str:
     return "".join(filter(str.isalnum, name)).lower()

@@ -15,18 +15,20 @@ from .values import LISTENER_PREFIX, BrokerConfig, GroupConfig, base_name, parse
 
 def validate_topic_configs(overrides: Mapping[str, str | None], rows: SettingRows = PRESENT) -> None:
     """Raises InvalidConfig for settings that CreateTopics and AlterConfigs reject."""
-    known = {name: row for name, row in rows.topic.items() if name not in rows.later}
-    values = {name: row.default for name, row in rows.topic.items()} | _parsed("topic", known, overrides)
-    low, high = values["min.compaction.lag.ms"], values["max.compaction.lag.ms"]
+    known = {name: rows.topic[name] for name in overrides if name in rows.topic and name not in rows.later}
+    parsed = _parse_overrides("topic", known, overrides)
+    low, high, is_tiered = (
+        parsed.get(name, rows.topic[name].default) for name in ("min.compaction.lag.ms", "max.compaction.lag.ms", "remote.storage.enable")
+    )
     if isinstance(low, int) and isinstance(high, int) and low > high:
         raise InvalidConfig(f"conflict topic config setting min.compaction.lag.ms ({low}) > max.compaction.lag.ms ({high})")
-    if values["remote.storage.enable"]:
+    if is_tiered:
         raise InvalidConfig("Tiered Storage functionality is disabled in the broker. Topic cannot be configured with remote log storage.")
 
 
 def validate_group_configs(overrides: Mapping[str, str | None], broker: BrokerConfig) -> None:
     """Raises InvalidConfig for settings that the broker does not allow for a group."""
-    for name, value in _parsed("group", GROUP_SETTINGS, overrides).items():
+    for name, value in _parse_overrides("group", GROUP_SETTINGS, overrides).items():
         # consumer.session.timeout.ms is bounded by group.consumer.min.session.timeout.ms and group.consumer.max.session.timeout.ms,
         # streams.num.standby.replicas by group.streams.max.standby.replicas.
         kind, rest = name.split(".", 1)
@@ -42,7 +44,7 @@ def validate_group_configs(overrides: Mapping[str, str | None], broker: BrokerCo
             raise InvalidConfig(f"{session} must be greater than {heartbeat}")
 
 
-def _parsed(kind: str, rows: Mapping[str, Setting], overrides: Mapping[str, str | None]) -> dict[str, Value]:
+def _parse_overrides(kind: str, rows: Mapping[str, Setting], overrides: Mapping[str, str | None]) -> dict[str, Value]:
     """Returns the parsed values. Raises InvalidConfig for names without a row, for null, and for invalid values."""
     if unknown := [name for name in overrides if name not in rows]:
         raise InvalidConfig(f"Unknown {kind} config name: {unknown[0]}")

@@ -169,6 +169,12 @@ class Config:
         self.texts = {name: value for name, value in values.items() if isinstance(value, str)}
         self.lists = {name: value for name, value in values.items() if isinstance(value, tuple)}
 
+    def _share(self, other: Config) -> None:
+        """Takes over the values of another config, whose dictionaries serve both."""
+        self.values, self.derived = other.values, {}
+        self.booleans, self.integers, self.doubles = other.booleans, other.integers, other.doubles
+        self.texts, self.lists = other.texts, other.lists
+
 
 class BrokerConfig(Config):
     """The settings of one of `nodes` nodes. Unknown names in `static` are kept, because DescribeConfigs shows them.
@@ -180,7 +186,7 @@ class BrokerConfig(Config):
         self.static = dict(static)
         self.rows = rows
         self.nodes = nodes
-        self.defaults = {name: self._capped(row, row.default) for name, row in rows.broker.items()}
+        self.defaults = {name: self._cap(row, row.default) for name, row in rows.broker.items()}
         self.alter(own={}, cluster_wide={})
         if "classic" not in self.lists["group.coordinator.rebalance.protocols"]:
             raise InvalidConfig(
@@ -195,12 +201,12 @@ class BrokerConfig(Config):
         values = dict(self.defaults)
         for name, text in (self.static | dict(cluster_wide) | dict(own)).items():
             if row := self.rows.broker.get(name):
-                values[name] = self._capped(row, parse(row, text))
+                values[name] = self._cap(row, parse(row, text))
         _check_cleaner(values)
         self.own, self.cluster_wide = dict(own), dict(cluster_wide)
         self._load(values)
 
-    def altered(self, *, own: Mapping[str, str], cluster_wide: Mapping[str, str]) -> BrokerConfig:
+    def with_dynamic(self, *, own: Mapping[str, str], cluster_wide: Mapping[str, str]) -> BrokerConfig:
         """Returns a copy with other dynamic settings. Raises InvalidConfig for an invalid value."""
         changed = copy(self)
         changed.alter(own=own, cluster_wide=cluster_wide)
@@ -260,7 +266,7 @@ class BrokerConfig(Config):
         read_only = row.dynamic is None or listener_override
         return ConfigEntry(name, None if sensitive else value, read_only, source, sensitive, row.type, row.documentation or None, synonyms)
 
-    def _capped(self, row: Setting, value: Value) -> Value:
+    def _cap(self, row: Setting, value: Value) -> Value:
         return min(value, self.nodes) if row.at_most_nodes and isinstance(value, int) else value
 
 
@@ -289,6 +295,13 @@ def is_secret(row: Setting | None) -> bool:
     return row is None or row.type in (ConfigType.PASSWORD, ConfigType.UNKNOWN)
 
 
+class InheritedValues(Config):
+    """The values of all topics or groups without overrides, which share them."""
+
+    def __init__(self, values: dict[str, Value]) -> None:
+        self._load(values)
+
+
 class InheritingConfig(Config):
     """The settings of a topic or a group: its overrides, and for all others the values of its broker. Raises InvalidConfig."""
 
@@ -307,7 +320,17 @@ class InheritingConfig(Config):
 
     def reload(self) -> None:
         """Reads the broker's values again, after they have changed."""
-        self._load({name: _inherited(row, self.broker) for name, row in self.settings.items()} | self._parsed)
+        inherited = self.broker.derived.get(type(self)) or self._inherit()
+        if self._parsed:
+            self._load(inherited.values | self._parsed)
+        else:
+            self._share(inherited)
+
+    def _inherit(self) -> InheritedValues:
+        """Returns the values of a resource without overrides, which are kept until the broker's values change."""
+        inherited = InheritedValues({name: _inherited_value(row, self.broker) for name, row in self.settings.items()})
+        self.broker.derived[type(self)] = inherited
+        return inherited
 
     def describe(self, names: Collection[str] | None = None) -> list[ConfigEntry]:
         """Returns the entries of this resource: those with the given names, or all if there are no names."""
@@ -327,7 +350,7 @@ class InheritingConfig(Config):
         return ConfigEntry(row.name, value, False, source, False, row.type, row.documentation or None, synonyms)
 
 
-def _inherited(row: Setting, broker: BrokerConfig) -> Value:
+def _inherited_value(row: Setting, broker: BrokerConfig) -> Value:
     for name in row.synonyms:
         if (value := broker.values[name]) is not None:
             factor = broker.rows.broker[name].factor

@@ -16,7 +16,7 @@ from types import ModuleType
 from typing import Any
 
 from ...storage.memory import LogMemory
-from ..cluster.broker import Broker, Silence
+from ..cluster.broker import Broker
 from ..cluster.controller import Brokers, MetadataLog
 from ..cluster.coordinator_log import CoordinatorLog
 from ..cluster.features import Features
@@ -24,6 +24,7 @@ from ..cluster.log_dirs import LogDirs, Move
 from ..cluster.nodes import Nodes
 from ..cluster.quotas import ClientQuotas
 from ..cluster.replica_control import ReplicaControl, ReplicationThrottle
+from ..cluster.silence import Silence
 from ..cluster.state import ClusterState
 from ..cluster.transaction_log import ProducerIds
 from ..releases.zookeeper import ZooKeeper
@@ -136,7 +137,8 @@ BROKER = Record(
         "log_dirs": Within(LOG_DIRS),
     },
     apart=(
-        *("cluster", "listeners", "config", "request_max_bytes", "max_idle_ms", "request_memory", "connections", "rack_aware", "sasl"),
+        *("_accounts", "_share_view", "sasl"),  # follow from the cluster
+        *("listeners", "config", "request_max_bytes", "max_idle_ms", "request_memory", "connections", "rack_aware"),
         # Lost in a restart.
         *("client_metrics", "fetch_sessions", "share_partitions"),
     ),

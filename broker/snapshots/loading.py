@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from ..settings.cluster_config import ClusterConfig, NodeConfig, cluster_of
-from ..settings.endpoints import LOOPBACK, NEW_NAMES, Endpoint, is_loopback
+from ..settings.endpoints import LOOPBACK, NEW_NAMES, ListenerEndpoint, is_loopback
 from ..settings.listeners import TLS_PROTOCOLS, Listener
 from ..settings.properties import InvalidConfig
 from ..settings.spelling import check_spelling
@@ -35,7 +35,7 @@ def load_on_any_ports(file: Path, settings: Mapping[str, str], *, as_version: st
 def any_ports(listeners: Iterable[Listener], *, keep_hosts: bool) -> dict[str, str]:
     """Returns the setting for the same listeners on free ports, unless `keep_hosts` on addresses that only this machine can reach."""
     hosts = ((each.name, each.host if keep_hosts or is_loopback(each.host) else LOOPBACK) for each in listeners)
-    return {"listeners": ",".join(str(Endpoint(name, host, 0)) for name, host in hosts)}
+    return {"listeners": ",".join(str(ListenerEndpoint(name, host, 0)) for name, host in hosts)}
 
 
 def loaded_config(
@@ -53,11 +53,11 @@ def loaded_config(
     emulate, None for that of the state. Raises InvalidConfig, without `trust` also for saved settings that `check_trusted` refuses.
     """
     saved = nodes_of(state)
-    brokers = [_changed(node.properties, settings) for node, settings in zip(saved, changed, strict=True)]
+    brokers = [_merge_settings(node.properties, settings) for node, settings in zip(saved, changed, strict=True)]
     as_version = state["as_version"] if as_version is None else as_version
     if not ignore_unknown_settings:
         check_spelling(set[str]().union(*changed))
-    # The cluster that was saved may have ignored unknown settings; they are no reason to refuse its file.
+    # The cluster that was saved may have ignored unknown settings; its file is not refused because of them.
     config = cluster_of(brokers, cluster_id=state["cluster"]["cluster_id"], as_version=as_version, ignore_unknown_settings=True)
     config = replace(config, tls=any(map(_has_generated_certificate, config.nodes)), users=users_of(state))
     present, expected = [node.node_id for node in config.nodes], [node.node_id for node in saved]
@@ -73,7 +73,7 @@ def _has_generated_certificate(node: NodeConfig) -> bool:
     return uses_tls and not any("ssl.keystore." in name for name in node.properties)
 
 
-def _changed(saved: Mapping[str, str], settings: Mapping[str, str]) -> dict[str, str]:
+def _merge_settings(saved: Mapping[str, str], settings: Mapping[str, str]) -> dict[str, str]:
     kept = saved if "listeners" not in settings else {name: text for name, text in saved.items() if name != "advertised.listeners"}
     return {**kept, **settings}
 
@@ -89,14 +89,14 @@ def check_trusted(state: State, nodes: Sequence[NodeConfig], given: Sequence[Map
     """
     for node, written, own in zip(nodes, state["nodes"], given, strict=True):
         dynamic = dict(written["own"]) | dict(written["cluster_wide"])
-        for problem in (*_named(node.properties, own), *_named(dynamic, {}), *_addresses(node, own)):
+        for problem in (*_paths_outside(node.properties, own), *_paths_outside(dynamic, {}), *_addresses(node, own)):
             raise InvalidConfig(
                 f"the saved settings of node {node.node_id} contain {problem}; set it yourself, or, if you trust the author of the file, "
                 "load it with --trust (in Python trust=True)"
             )
 
 
-def _named(properties: Mapping[str, str], given: Mapping[str, str]) -> Iterator[str]:
+def _paths_outside(properties: Mapping[str, str], given: Mapping[str, str]) -> Iterator[str]:
     for name, value in properties.items():
         if value and name not in given and base_name(name).endswith(OUTSIDE):
             yield f"{name}={value}"
@@ -107,6 +107,6 @@ def _addresses(node: NodeConfig, given: Mapping[str, str]) -> Iterator[str]:
     listening, advertised = (name in given for name in NEW_NAMES)
     for listener in node.listeners:
         if not listening and not is_loopback(listener.host):
-            yield f"listeners={Endpoint(listener.name, listener.host, listener.port)}"
+            yield f"listeners={ListenerEndpoint(listener.name, listener.host, listener.port)}"
         if not (listening or advertised) and not is_loopback(listener.advertised_host):
             yield f"advertised.listeners={listener.name}://{listener.advertised}"

@@ -38,7 +38,7 @@ _CHUNK_BYTES = 1024 * 1024
 
 
 class InvalidStateFile(ValueError):
-    """A file is no saved state, is damaged, or was written by a newer version."""
+    """A file is not a saved state, is damaged, or was written by a newer version."""
 
 
 def save(state: State, path: Path) -> int:
@@ -103,10 +103,10 @@ def _read(file: BinaryIO, file_size: int) -> State:
         checksum.update(chunk)
     if file.read() != checksum.digest():
         raise InvalidStateFile("its checksum is wrong; it is damaged")
-    return _decoded(header, data.toreadonly())
+    return _decode_state(header, data.toreadonly())
 
 
-def _decoded(header: bytes, data: memoryview) -> State:
+def _decode_state(header: bytes, data: memoryview) -> State:
     """Returns the state in a header. Raises InvalidStateFile for a header that `save` does not write, even if its checksum is right."""
 
     def decode(value: dict[str, Any]) -> Any:

@@ -10,7 +10,7 @@ A timer starts a pass at the interval log.cleaner.backoff.ms. A pass looks at ev
 Both scans run in slices of a few hundred records, between which clients are served. A batch is not divided. All inputs are taken when the
 scans begin: the end of the dirty part, the aborted transactions below it, the last record of each producer, and the time. Appends in the
 meantime do not matter, because they are written after the dirty part. If the log has been deleted, truncated or compacted meanwhile
-(`_LogState` differs), the work on it is discarded and the next pass starts over. Only the final replacement, which copies the remaining
+(`_CleanedState` differs), the work on it is discarded and the next pass starts over. Only the final replacement, which copies the remaining
 bytes, runs without interruption.
 """
 
@@ -40,7 +40,7 @@ INTERNAL_SEGMENT_BYTES = 64 * 1024
 """The largest size of a segment of an internal topic that is not compacted."""
 
 
-class _LogState(NamedTuple):
+class _CleanedState(NamedTuple):
     """Identifies the contents of a log except for appends: a truncation renews `virtual_segments`, other changes move an offset."""
 
     start_offset: int
@@ -48,14 +48,14 @@ class _LogState(NamedTuple):
     cleaned_until: int
 
     @classmethod
-    def of(cls, partition: Partition) -> _LogState:
+    def of(cls, partition: Partition) -> _CleanedState:
         return cls(partition.log.start_offset, partition.virtual_segments, partition.cleaned_until)
 
 
 class _DirtyState(NamedTuple):
     """Everything that decides when a log is compacted."""
 
-    log: _LogState
+    log: _CleanedState
     end_offset: int
     stable_end: int
     limits: CompactionLimits
@@ -92,9 +92,9 @@ class LogCleaner:
     def _next_due_ms(self) -> float:
         """Returns the time from which a pass would compact a log. A running pass is not started again."""
         now_ms = self._timers.now_ms
-        return inf if self._running else min((_next_due_ms(each, limits, now_ms) for each, limits in self._unsettled()), default=inf)
+        return inf if self._running else min((_next_due_ms(each, limits, now_ms) for each, limits in self._candidates()), default=inf)
 
-    def _unsettled(self) -> Iterator[tuple[Partition, CompactionLimits]]:
+    def _candidates(self) -> Iterator[tuple[Partition, CompactionLimits]]:
         """Yields the partitions of topics whose cleanup.policy includes "compact" that may be dirty, with their limits."""
         for topic in list(self._topics):
             if "compact" in topic.config.lists["cleanup.policy"]:
@@ -114,7 +114,7 @@ class LogCleaner:
 
     def _pass(self, *, now: bool) -> Background:
         slices = Slices()
-        for partition, limits in self._unsettled():
+        for partition, limits in self._candidates():
             yield from self._compact(partition, limits, slices, now=now)
             if slices.full():
                 yield NEXT_TURN
@@ -133,7 +133,7 @@ class LogCleaner:
 
 def _next_due_ms(partition: Partition, limits: CompactionLimits, now_ms: int) -> float:
     """Returns the time from which a partition is dirty enough, which is computed again when the log has changed."""
-    state = _DirtyState(_LogState.of(partition), partition.log.end_offset, partition.last_stable_offset, limits)
+    state = _DirtyState(_CleanedState.of(partition), partition.log.end_offset, partition.last_stable_offset, limits)
     known = partition.compaction_due
     if known is None or known[0] != state:
         if _is_settled(partition, limits):
@@ -152,11 +152,11 @@ def _is_settled(partition: Partition, limits: CompactionLimits) -> bool:
 
 
 def _rewrite(partition: Partition, dirty: Dirty, now_ms: int, slices: Slices) -> Generator[Wait, None, bool]:
-    """Compacts a log up to the end of its dirty part. Returns False, and leaves the log as it is, if `_LogState` has changed."""
+    """Compacts a log up to the end of its dirty part. Returns False, and leaves the log as it is, if `_CleanedState` has changed."""
     from ...protocol.batches.records import RecordBatch
     from .compaction import Aborted, Compactor, LastOffsets
 
-    state = _LogState.of(partition)
+    state = _CleanedState.of(partition)
     aborted = Aborted(partition.producers.aborted(partition.log.start_offset, dirty.end_offset))
     producers, delete_retention_ms = partition.producers.last_records(), partition.topic.config.integers["delete.retention.ms"]
     latest = LastOffsets(aborted)
@@ -164,7 +164,7 @@ def _rewrite(partition: Partition, dirty: Dirty, now_ms: int, slices: Slices) ->
         latest.add(batch)
         if slices.full(1 + batch.header.records_count):
             yield NEXT_TURN
-            if _LogState.of(partition) != state:
+            if _CleanedState.of(partition) != state:
                 return False
     compactor = Compactor(latest.offsets, aborted, dirty.end_offset - 1, producers, now_ms, delete_retention_ms)
     remaining: list[Buffer] = []
@@ -176,7 +176,7 @@ def _rewrite(partition: Partition, dirty: Dirty, now_ms: int, slices: Slices) ->
             remaining.append(rewritten)
         if slices.full(1 + batch.header.records_count):
             yield NEXT_TURN
-            if _LogState.of(partition) != state:
+            if _CleanedState.of(partition) != state:
                 return False
     if changed:
         partition.log.replace_before(dirty.end_offset, remaining)

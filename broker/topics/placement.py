@@ -112,7 +112,7 @@ class _Placer:
         partition = self._placed
         if partition and partition % self._lap == 0:
             self._shuffle()
-        order = _rotated(self._racks, self._first + partition)
+        order = _rotate(self._racks, self._first + partition)
         home, leader = next((rack, node) for rack in order if (node := rack.running.next(partition)) is not None)
         turns = chain((rack for rack in order if rack is not home), cycle(order))
         followers = (node for rack in turns if (node := rack.next(partition)) is not None)
@@ -126,7 +126,7 @@ class _Placer:
             rack.stopped.shuffle(self._random)
 
 
-def _rotated(racks: list[_Rack], by: int) -> list[_Rack]:
+def _rotate(racks: list[_Rack], by: int) -> list[_Rack]:
     by %= len(racks)
     return racks[by:] + racks[:by]
 
@@ -142,7 +142,7 @@ def check_assignments(assignments: Sequence[Sequence[int]], nodes: Iterable[int]
         if not replicas:
             problem = "The manual partition assignment includes an empty replica list."
         elif len(distinct) != len(replicas):
-            problem = f"The manual partition assignment includes the broker {_repeated(replicas)} more than once."
+            problem = f"The manual partition assignment includes the broker {_repeated_node(replicas)} more than once."
         elif not distinct <= registered:
             unknown = next(node for node in replicas if node not in registered)
             problem = f"The manual partition assignment includes broker {unknown}, but no such broker is registered."
@@ -166,7 +166,7 @@ def check_leadable(assignments: Iterable[Sequence[int]], running: Collection[int
             )
 
 
-def _repeated(nodes: Sequence[int]) -> int:
+def _repeated_node(nodes: Sequence[int]) -> int:
     counts = Counter(nodes)
     return next(node for node in nodes if counts[node] > 1)
 

@@ -35,7 +35,7 @@ from ...storage.memory import LogMemory
 NO_LEADER = -1
 
 
-class Assignment(NamedTuple):
+class ReplicaAssignment(NamedTuple):
     """The ids of all replicas, of the in-sync replicas, and of those that the reassignment under way adds and removes.
 
     The methods return the assignment after a change (Kafka's PartitionReassignmentReplicas).
@@ -46,37 +46,39 @@ class Assignment(NamedTuple):
     adding: list[int]
     removing: list[int]
 
-    def without(self, node_id: int) -> Assignment:
+    def without(self, node_id: int) -> ReplicaAssignment:
         """Returns the assignment without `node_id` in the in-sync replicas."""
         return self._replace(isr=[node for node in self.isr if node != node_id])
 
-    def with_in_sync(self, nodes: Iterable[int]) -> Assignment:
+    def with_in_sync(self, nodes: Iterable[int]) -> ReplicaAssignment:
         """Returns the assignment with `nodes` in sync, in ascending order, because Kafka's leader sends the in-sync replicas as a set.
 
         Returns `self` if all of them are in sync already.
         """
         return self if set(nodes) <= set(self.isr) else self._replace(isr=sorted({*self.isr, *nodes}))
 
-    def reassigned(self, replicas: Sequence[int]) -> Assignment:
+    def reassigned(self, replicas: Sequence[int]) -> ReplicaAssignment:
         """Returns the assignment at the start of a reassignment to `replicas`. The replicas to remove stay, at the end of the list.
 
         As in Kafka, if `replicas` adds none, the additions of the reassignment under way remain; likewise for removals.
         """
         adding = sorted(set(replicas) - set(self.replicas))
         removing = sorted(set(self.replicas) - set(replicas))
-        return Assignment([*replicas, *removing], self.isr, adding or self.adding, removing or self.removing)
+        return ReplicaAssignment([*replicas, *removing], self.isr, adding or self.adding, removing or self.removing)
 
-    def reverted(self) -> Assignment:
+    def reverted(self) -> ReplicaAssignment:
         """Returns the assignment before the reassignment under way."""
         adding = set(self.adding)
-        return Assignment([node for node in self.replicas if node not in adding], [node for node in self.isr if node not in adding], [], [])
+        return ReplicaAssignment(
+            [node for node in self.replicas if node not in adding], [node for node in self.isr if node not in adding], [], []
+        )
 
-    def completed(self) -> Assignment:
+    def completed(self) -> ReplicaAssignment:
         """Returns the assignment after the reassignment; `self` as long as an added replica or all remaining replicas are out of sync."""
         isr = [node for node in self.isr if node not in self.removing]
         if not (self.adding or self.removing) or not isr or not set(self.adding) <= set(isr):
             return self
-        return Assignment([node for node in self.replicas if node not in self.removing], isr, [], [])
+        return ReplicaAssignment([node for node in self.replicas if node not in self.removing], isr, [], [])
 
 
 class Hold(NamedTuple):
@@ -168,9 +170,14 @@ class ReplicatedLog(ABC):
     # State
 
     @property
-    def assignment(self) -> Assignment:
+    def assignment(self) -> ReplicaAssignment:
         """The current replicas."""
-        return Assignment(self.replicas, self.isr, self.adding, self.removing)
+        return ReplicaAssignment(self.replicas, self.isr, self.adding, self.removing)
+
+    @property
+    def has_leader(self) -> bool:
+        """Whether a replica leads."""
+        return self.leader != NO_LEADER
 
     @property
     def is_reassigned(self) -> bool:
@@ -332,7 +339,7 @@ class ReplicatedLog(ABC):
 
     # Transitions
 
-    def _change(self, target: Assignment, running: Collection[int], *, unclean: bool = False) -> None:
+    def _change(self, target: ReplicaAssignment, running: Collection[int], *, unclean: bool = False) -> None:
         """Applies a change of replicas: completes the reassignment, updates the ELR, elects, moves the high watermark."""
         self._advance_held_offset()
         self.discard_descriptions()
@@ -341,7 +348,7 @@ class ReplicatedLog(ABC):
         removed = set(self.replicas) - set(target.replicas)
         self.replicas, self.isr, self.adding, self.removing = target
         self._update_elr(former_isr, min_isr)
-        leader = self._elected(running, unclean=unclean)
+        leader = self._elect(running, unclean=unclean)
         if leader != former_leader or removed:
             self._begin_epoch(leader)
         if leader != NO_LEADER:
@@ -359,7 +366,7 @@ class ReplicatedLog(ABC):
         else:
             self.elr = sorted({*self.elr, *former_isr} - set(self.isr))
 
-    def _elected(self, running: Collection[int], *, unclean: bool) -> int:
+    def _elect(self, running: Collection[int], *, unclean: bool) -> int:
         """Returns the current leader if it may stay, else the first candidate among the replicas; NO_LEADER if there is none."""
         candidates = [self.leader, *self.replicas]
         eligible = self.isr or self.elr

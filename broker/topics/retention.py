@@ -60,7 +60,7 @@ def tell_compacted(tell: Tell, partition: Partition, end_offset: int, former_byt
 log = logging.getLogger("kafka.log.LogManager")
 
 
-class _LogState(NamedTuple):
+class _RetainedState(NamedTuple):
     """Everything that decides when records of a log may be deleted. A truncation renews `virtual_segments`, compaction changes the size."""
 
     start_offset: int
@@ -71,7 +71,7 @@ class _LogState(NamedTuple):
     limits: Retention
 
     @classmethod
-    def of(cls, partition: Partition, limits: Retention) -> _LogState:
+    def of(cls, partition: Partition, limits: Retention) -> _RetainedState:
         log = partition.log
         return cls(log.start_offset, log.end_offset, log.size, partition.high_watermark, partition.virtual_segments, limits)
 
@@ -101,17 +101,17 @@ class LogRetention:
         self.delete_expired()
 
     def _next_due_ms(self) -> float:
-        limited = (each for topic in self._topics for each in self._limited(topic))
+        limited = (each for topic in self._topics for each in self._limited_partitions(topic))
         return min((_next_deletion_ms(partition, limits) for partition, limits in limited), default=inf)
 
     def delete_expired(self) -> None:
         """Deletes the records beyond retention in topics whose cleanup.policy includes "delete"."""
         for topic in self._topics:
-            found = [self._delete_expired(partition, limits) for partition, limits in self._limited(topic)]
+            found = [self._delete_expired(partition, limits) for partition, limits in self._limited_partitions(topic)]
             removed = [each for each in found if each is not None]
             tell_removed(self._tell, "expired", removed, "older records are beyond retention.ms or retention.bytes")
 
-    def _limited(self, topic: Topic) -> Iterator[tuple[Partition, Retention]]:
+    def _limited_partitions(self, topic: Topic) -> Iterator[tuple[Partition, Retention]]:
         """Yields the partitions with records of a topic whose cleanup.policy includes "delete", with their limits."""
         if "delete" in topic.config.lists["cleanup.policy"]:
             limits = retention_limits(topic.config)
@@ -120,7 +120,7 @@ class LogRetention:
     def _delete_expired(self, partition: Partition, limits: Retention) -> Removed | None:
         """Deletes the records of a partition that are beyond retention. Returns what was removed, None for nothing."""
         known = partition.deletion_due
-        if known is not None and known[1] > self._timers.now_ms and known[0] == _LogState.of(partition, limits):
+        if known is not None and known[1] > self._timers.now_ms and known[0] == _RetainedState.of(partition, limits):
             return None
         offset = deletable_before(
             partition.log, partition.virtual_segments, limits, partition.untimed, partition.high_watermark, self._timers.now_ms
@@ -136,7 +136,7 @@ class LogRetention:
 
 def _next_deletion_ms(partition: Partition, limits: Retention) -> float:
     """Returns the time from which records of a partition may be deleted, which is computed again when the log has changed."""
-    state, known = _LogState.of(partition, limits), partition.deletion_due
+    state, known = _RetainedState.of(partition, limits), partition.deletion_due
     if known is None or known[0] != state:
         due_ms = next_deletion_ms(partition.log, partition.virtual_segments, limits, partition.untimed, state.high_watermark)
         known = partition.deletion_due = state, due_ms

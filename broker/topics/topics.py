@@ -38,7 +38,7 @@ _PREFIXES = {
 """The beginning of the names of the broker settings that configure each internal topic."""
 
 
-class Nodes(Protocol):
+class NodesView(Protocol):
     """The nodes on which partitions are placed."""
 
     @property
@@ -65,7 +65,7 @@ class Topics(dict[str, Topic]):
         self,
         config: BrokerConfig,
         random: Random,
-        nodes: Nodes,
+        nodes: NodesView,
         blocks: Blocks,
         memory: LogMemory | None,
         count_records: Callable[[int], None],
@@ -138,14 +138,14 @@ class Topics(dict[str, Topic]):
         return Topic(name, topic_id, config, self._memory, self._blocks, self._nodes.silent)
 
     def add(self, topic: Topic) -> None:
-        """Adds a topic to those that can be found."""
+        """Adds a topic that `new` has returned."""
         self[topic.name] = self.by_id[topic.id] = topic
         topic.on_leader_change = self._leader_changed
         self._by_metric_name[metric_name(topic.name)] = topic.name
         self.on_addition(topic)
 
     def remove(self, topic: Topic) -> None:
-        """Removes a topic from those that can be found, and releases its name."""
+        """Removes a topic, and releases its name."""
         del self[topic.name], self.by_id[topic.id], self._by_metric_name[metric_name(topic.name)]
         self.version += 1
         self._count_records(1)

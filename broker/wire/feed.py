@@ -12,7 +12,7 @@ from typing import Final, Generic, TypeVar
 
 from .exchange import Entry
 from .filters import Filter
-from .record import Record
+from .record import WireRecord
 from .recording import Flight, Kept, Told, count_of
 
 MAX_AT_ONCE = 200
@@ -24,7 +24,7 @@ Shown = Callable[[int, Kept], Iterator[tuple[int, T | None]]]
 number and the form of each entry. The form of an entry that is not selected is None."""
 
 
-def show_selected(record: Record, selects: Filter) -> Shown[Entry]:
+def show_selected(record: WireRecord, selects: Filter) -> Shown[Entry]:
     """Returns the function that shows the entries that a filter selects as they are."""
 
     def show(sequence: int, kept: Kept) -> Iterator[tuple[int, Entry | None]]:
@@ -36,13 +36,13 @@ def show_selected(record: Record, selects: Filter) -> Shown[Entry]:
 class Feed(Generic[T]):
     """The entries of a record from the number `since` on, in the form that `shown` gives them."""
 
-    def __init__(self, record: Record, since: int, shown: Shown[T]) -> None:
+    def __init__(self, record: WireRecord, since: int, shown: Shown[T]) -> None:
         self._record = record
         self._next = max(since, 1)
         self._shown = shown
         self._in_flight: dict[int, Flight] = {}
 
-    def missed(self) -> int:
+    def take_missed(self) -> int:
         """Returns how many entries were dropped before they could be taken, since the last call."""
         first = self._record.first_sequence
         missed, self._next = max(0, first - self._next), max(first, self._next)
@@ -90,7 +90,7 @@ class SampledFeed(Feed[T]):
         self._may_examine = min(self._may_examine + EXAMINED_PER_LOOK, MAX_EXAMINED)
         return super().take()
 
-    def left_out(self) -> int:
+    def take_left_out(self) -> int:
         """Returns how many entries were left out since the last call."""
         left_out, self._left_out = self._left_out, 0
         return left_out
@@ -126,7 +126,7 @@ _UNKNOWN: Final = b""
 class SharedTexts:
     """Shows entries to a `Feed` as texts that `render` returns, which are never empty."""
 
-    def __init__(self, record: Record, selects: Filter, render: Callable[[Entry], bytes]) -> None:
+    def __init__(self, record: WireRecord, selects: Filter, render: Callable[[Entry], bytes]) -> None:
         self._record, self._selects, self._render = record, selects, render
         self._texts: dict[int, bytes | None] = {}
         self._bytes = 0

@@ -48,17 +48,17 @@ class Lines:
 
     def _of_event(self, event: Event) -> str:
         place = [*([] if event.node is None else [f"node {event.node}"]), *([] if event.connection is None else [f"#{event.connection}"])]
-        return self._paint(DIM, " ".join([_time(event.at.wall_ms), *place, f"{event.kind}: {shown(event.text, 500)}"]))
+        return self._paint(DIM, " ".join([_time(event.at.wall_ms), *place, f"{event.kind}: {printable(event.text, 500)}"]))
 
     def _of_exchange(self, exchange: Exchange) -> str:
         node = "" if exchange.node is None else f"node {exchange.node} "
-        client = shown(exchange.client_id or exchange.peer).ljust(CLIENT_COLUMNS)
+        client = printable(exchange.client_id or exchange.peer).ljust(CLIENT_COLUMNS)
         start = f"{_time(exchange.received.wall_ms)} {node}#{exchange.connection} {client} "
         return start + self._paint(CYAN, f"{exchange.api} v{exchange.version}") + f" ({exchange.correlation_id})" + self._rest(exchange)
 
     def _rest(self, exchange: Exchange) -> str:
         names = [*exchange.topics, *exchange.groups]
-        subjects = f" {', '.join(map(shown, names[:MAX_TOPICS]))}" if names else ""
+        subjects = f" {', '.join(map(printable, names[:MAX_TOPICS]))}" if names else ""
         more = f" and {len(names) - MAX_TOPICS} more" if len(names) > MAX_TOPICS else ""
         parts = [f"{subjects}{more} {_sizes(exchange)}"]
         if (duration := duration_ms(exchange)) is not None:
@@ -67,9 +67,9 @@ class Lines:
             parts.append("not answered yet")
         if exchange.errors:
             parts.append(self._paint(RED, " ".join(exchange.errors)))
-        parts += [f"waited for {shown(each)}" for each in exchange.waits]
-        parts += [self._paint(YELLOW, shown(each, 200)) for each in exchange.faults]
-        parts += [self._paint(RED, shown(exchange.ended, 500))] if exchange.ended else []
+        parts += [f"waited for {printable(each)}" for each in exchange.waits]
+        parts += [self._paint(YELLOW, printable(each, 200)) for each in exchange.faults]
+        parts += [self._paint(RED, printable(exchange.ended, 500))] if exchange.ended else []
         return ", ".join(parts)
 
     def _fields(self, exchange: Exchange) -> Iterator[str]:
@@ -85,7 +85,7 @@ class Lines:
         return f"\x1b[{colour}m{text}\x1b[0m" if self._colours else text
 
 
-def shown(text: str, most: int = MAX_CHARACTERS) -> str:
+def printable(text: str, most: int = MAX_CHARACTERS) -> str:
     """Returns a text of limited length without control characters."""
     cut = text if len(text) <= most else f"{text[: most - 1]}…"
     return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in cut)
@@ -119,7 +119,7 @@ def _nested_fields(value: Any, depth: int) -> Iterator[str]:
 
 def _plain(value: Any) -> str:
     if isinstance(value, str):
-        return shown(value, 500)
+        return printable(value, 500)
     if isinstance(value, dict):
         return f"{value['bytes']} bytes" if "bytes" in value else f"base64 {value['base64']}"
     if isinstance(value, list):

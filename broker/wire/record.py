@@ -62,7 +62,7 @@ class Chunk(NamedTuple):
     kept: list[Kept]
 
 
-class Record(Latest):
+class WireRecord(Latest):
     """The entries. `wall_offset_ms` is the wall clock's time when the monotonic clock showed 0, in milliseconds."""
 
     def __init__(self, wall_offset_ms: float, max_exchanges: int, max_bytes: int) -> None:

@@ -48,10 +48,11 @@ class CreatableTopicResult(Message):
     topic_config_error_code: Int16 = field(since=5, tag=0, default=0)
     num_partitions: Int32 = field(since=5, default=-1)
     replication_factor: Int16 = field(since=5, default=-1)
-    configs: list[CreatableTopicConfigs] | None = field(since=5, default_factory=list)
+    configs: list[CreatableTopicConfigs] | None = field(since=5, default_factory=list, encoded=True)
 
 
 class CreatableTopicConfigs(Message):
+    flexible_from = 5  # it is also encoded on its own
     name: str
     value: str | None
     read_only: bool

@@ -16,10 +16,10 @@ from odradek.broker.api.context import Context
 from odradek.broker.api.registry import Handler
 from odradek.broker.connections.connection import Connection
 from odradek.broker.handlers import HANDLERS
-from odradek.broker.network.acceptor import Acceptor
 from odradek.broker.network.client_protocol import ClientProtocol
 from odradek.broker.network.listeners import Listeners
 from odradek.broker.network.server import Server, ServerOptions
+from odradek.broker.network.socket_acceptor import SocketAcceptor
 from odradek.broker.process.serving import run
 from odradek.broker.scheduling.waiting import NEXT_TURN, Wait
 from odradek.broker.settings.cluster_config import TopicSpec, cluster_of
@@ -121,13 +121,13 @@ def install(mode: str) -> None:
         after(Connection, "lost", fail_lost)
         after(Listeners, "opened", fail_later_ones("connection_made"))
         fail_accept = fail_later_ones("accept")
-        original = Acceptor._open
+        original = SocketAcceptor._open
 
-        def open_or_fail(acceptor: Acceptor, *arguments: Any) -> None:
+        def open_or_fail(acceptor: SocketAcceptor, *arguments: Any) -> None:
             fail_accept()
             original(acceptor, *arguments)
 
-        Acceptor._open = open_or_fail  # type: ignore[method-assign, assignment]
+        SocketAcceptor._open = open_or_fail  # type: ignore[method-assign, assignment]
 
 
 def begin(server: Server, control: str | None) -> None:

@@ -5,11 +5,13 @@ A cluster that answers them has what they name: topics, groups, users and transa
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from odradek.broker.groups.offsets import CommittedOffset
+from odradek.broker.handlers import HANDLERS
+from odradek.broker.settings.types import STANDARD_AUTHORIZER
 from odradek.broker.transactions.transaction import Producer
 from odradek.protocol.batches.record_builder import build_batch
 from odradek.protocol.batches.records import Record
@@ -90,7 +92,25 @@ def _paths(cls: type[Message], version: int) -> Iterator[tuple[str, ...]]:
                 yield from ((spec.name, *path) for path in _paths(spec.kind, version))
 
 
-def names_ids(place: Place) -> bool:
+def named_places(namings: Mapping[str, Naming]) -> Iterator[tuple[Place, str, Naming]]:
+    """Yields the arrays of all APIs with the namings, and the key of each, that their elements may have."""
+    for handler in HANDLERS.values():
+        for place in places(handler.api):
+            for key, naming in namings.items():
+                if _names_ids(place) or not naming.by_id:
+                    yield place, key, naming
+
+
+def authorized_world(*, stepwise: bool = False) -> World:
+    """Returns a node with an authorizer and the internal topics."""
+    settings = {"authorizer.class.name": STANDARD_AUTHORIZER, "super.users": "User:ANONYMOUS", "auto.create.topics.enable": "false"}
+    world = World(1, settings, stepwise=stepwise)
+    for name in ("__consumer_offsets", "__transaction_state"):
+        world.cluster.topics.ensure_internal(name)
+    return world
+
+
+def _names_ids(place: Place) -> bool:
     """Returns whether an element of the array, or one that contains it, may have an id."""
     cls = place.api.request
     for name in place.path:

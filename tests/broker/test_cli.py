@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import json
 import os
 import re
 import shlex
@@ -11,8 +12,10 @@ import socket
 import ssl
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
+from urllib.request import urlopen
 
 import pytest
 
@@ -266,6 +269,49 @@ def test_serve_ends_its_command_at_sigterm() -> None:
     assert process.returncode == 128 + signal.SIGTERM
 
 
+@contextmanager
+def serving_its_parent(*options: str) -> Iterator[subprocess.Popen[str]]:
+    """Runs `python -m odradek serve --exit-with-parent` with pipes to this process; it has printed its addresses."""
+    words = [sys.executable, "-m", "odradek", "serve", "--port", "0", "--exit-with-parent", *options]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(words, env=CLEAN, stdin=pipe, stdout=pipe, stderr=pipe, text=True) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def test_serve_ends_with_its_standard_input() -> None:
+    with serving_its_parent("--quiet") as process:
+        assert process.stdin is not None
+        process.stdin.write("what the parent writes has no effect\n")
+        process.stdin.flush()
+        bootstrap_servers(process)
+        process.stdin.close()
+        assert process.wait(30) == 0
+
+
+def test_command_without_parent_is_ended() -> None:
+    command = "import signal, sys; print(repr(sys.stdin.read()), flush=True); signal.pause()"
+    with serving_its_parent("--exec", shlex.join([sys.executable, "-c", command])) as process:
+        assert process.stdin is not None and process.stdout is not None
+        assert process.stdout.readline() == "''\n"
+        process.stdin.close()
+        assert process.wait(30) == 128 + signal.SIGTERM
+
+
+def test_serve_without_packages_says_that_checksums_are_slow() -> None:
+    code = """
+import sys
+sys.modules |= dict.fromkeys(["numpy", "crc32c"])
+from odradek.broker.cli import main
+sys.exit(main(["serve", "--port", "0", "--quiet", "--log-level", "WARN", "--exec", "true"]))
+"""
+    done = subprocess.run([sys.executable, "-c", code], env=CLEAN, capture_output=True, text=True, check=True)
+    (line,) = done.stderr.splitlines()
+    assert "checksums of record batches are computed in Python, which is slower" in line
+
+
 def test_command_that_does_not_exist_prints_one_line() -> None:
     with running(["--port", "0", "--exec", "no-such-command --fast"]) as process:
         _, errors = process.communicate(timeout=30)
@@ -301,6 +347,24 @@ def printing_of(*options: str) -> tuple[str, str]:
         process.terminate()
         _, errors = process.communicate(timeout=10)
         return second_line, errors
+
+
+def test_serve_prints_the_url_of_its_schema_registry() -> None:
+    arguments = ["--nodes", "1", "--port", "0", "--schema-registry", "127.0.0.1:0", "--set", "schema.compatibility.level=full", "--quiet"]
+    with running(arguments) as process:
+        bootstrap_servers(process)
+        assert process.stdout is not None
+        name, _, url = process.stdout.readline().strip().partition("=")
+        with urlopen(f"{url}/config", timeout=10) as response:
+            assert (name, json.load(response)) == ("schema.registry.url", {"compatibilityLevel": "FULL"})
+
+
+def test_serve_starts_the_registry_of_its_environment() -> None:
+    environ = {"SCHEMA_REGISTRY_LISTENERS": "http://127.0.0.1:0", "SCHEMA_REGISTRY_HOST_NAME": "ignored"}
+    with running(["--nodes", "1", "--port", "0", "--quiet"], environ) as process:
+        bootstrap_servers(process)
+        assert process.stdout is not None
+        assert process.stdout.readline().startswith("schema.registry.url=http://127.0.0.1:")
 
 
 def test_quiet_cluster_prints_its_addresses_only() -> None:
@@ -461,6 +525,23 @@ def test_healthcheck_without_a_cluster_fails() -> None:
     health = subprocess.run([*COMMAND, "healthcheck", "--bootstrap-server", f"127.0.0.1:{port}"], env=CLEAN, capture_output=True, text=True)
     assert health.returncode == 1
     assert_one_line(health.stderr, "does not answer")
+
+
+@pytest.mark.parametrize(
+    ("imports", "left_out"),
+    [
+        (
+            "from odradek.broker.commands import ctl",
+            {"asyncio", "broker.cluster.state", "broker.network", "storage"},
+        ),
+        ("from odradek import Cluster", {"broker.handlers.topics", "broker.snapshots.table"}),
+    ],
+)
+def test_declarations_of_controls_import_few_modules(imports: str, left_out: set[str]) -> None:
+    done = subprocess.run([sys.executable, "-c", f"import sys; {imports}; print(*sys.modules)"], env=CLEAN, capture_output=True, text=True)
+    loaded = {name.removeprefix("odradek.") for name in done.stdout.split()}
+    assert "broker.controls.cluster_controls" in loaded
+    assert not loaded & (left_out | {"broker.appending.append", "broker.groups.coordinator", "protocol.batches.record_builder"})
 
 
 def test_healthcheck_imports_few_modules() -> None:

@@ -1,4 +1,4 @@
-"""With a seed and virtual time, the same requests get the same responses, byte by byte, in every process.
+"""With a seed and virtual time, the same requests get the same responses, events and timers, byte by byte, in every process.
 
 Random requests to all APIs are generated once. They are then sent to clusters in other processes, in which sets and dictionaries of other
 types than `dict` have other orders because of another PYTHONHASHSEED.
@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 
+from odradek.broker.wire.exchange import Event
 from odradek.protocol.messages import APIS
 from tests.fuzz import player
 from tests.fuzz.answers import DecodedAnswer
@@ -31,19 +32,32 @@ ROOT = Path(__file__).parents[2]
 
 
 class RecordingPlayer(Player):
-    """Computes a digest of the responses to each step."""
+    """Computes a digest of what each step causes: the responses, the events of the record, and the deadlines of all timers."""
 
     def __init__(self, setting: Setting, logged_errors: LoggedErrors) -> None:
         self.digests: list[str] = []
         super().__init__(setting, logged_errors, timed=False)
+        self._next_entry = 0
 
     def _answers(self) -> list[tuple[int, DecodedAnswer]]:
-        self.digests.append(hashlib.sha256(b"".join(bytes(client.sent) for client in self.clients)).hexdigest()[:16])
+        digest = hashlib.sha256(b"".join(bytes(client.sent) for client in self.clients))
+        for line in (*self._events(), *(f"{delay_ms}" for _, delay_ms in self.world.timers.remaining())):
+            digest.update(f"{line}\n".encode())
+        self.digests.append(digest.hexdigest()[:16])
         return super()._answers()
+
+    def _events(self) -> list[str]:
+        """Returns the events since the last call, with the time of the cluster."""
+        if (record := self.world.core.record) is None:
+            return []
+        entries = list(record.entries(self._next_entry))
+        self._next_entry = record.next_sequence
+        events = [entry for entry in entries if isinstance(entry, Event)]
+        return [f"{event.at.cluster_ms} {event.kind} {event.text} {event.node}" for event in events]
 
 
 def replayed(number: int, steps: list[Step]) -> list[str]:
-    """Returns the digests of the responses of a new cluster."""
+    """Returns the digests of the steps of a new cluster."""
     with captured_errors() as errors:
         repeating = RecordingPlayer(setting_of(number), errors)
         for step in steps:
@@ -88,7 +102,7 @@ def test_generated_requests_are_to_all_apis(rounds: list[Round]) -> None:
 
 
 @pytest.mark.parametrize("hash_seed", HASH_SEEDS)
-def test_responses_are_identical_in_every_process(rounds: list[Round], hash_seed: str) -> None:
+def test_responses_and_timers_are_alike_in_processes(rounds: list[Round], hash_seed: str) -> None:
     expected = [replayed(each.number, each.steps) for each in rounds]
     program = "from tests.broker.test_determinism import replay_from_standard_input as replay; replay()"
     environ = {**os.environ, "PYTHONHASHSEED": hash_seed, "PYTHONPATH": os.pathsep.join(sys.path)}

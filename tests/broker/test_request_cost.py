@@ -8,36 +8,21 @@ from time import thread_time
 
 import pytest
 
-from odradek.broker.handlers import HANDLERS
 from odradek.protocol.frame import encode_request
 from tests.broker.harness import World
-from tests.broker.requests import Maker, Naming, Place, names_ids, places, populate
+from tests.broker.requests import Maker, Naming, Place, authorized_world, named_places, populate
 
 SIZE = 500
 MOST = 8
 """The allowed ratio of times for four times the elements. Linear cost gives 4, quadratic cost 16."""
 NAMINGS = {"known": Naming(), "alike": Naming(alike=True), "unknown": Naming("b."), "by-id": Naming(by_id=True)}
-SETTINGS = {
-    "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
-    "super.users": "User:ANONYMOUS",
-    "auto.create.topics.enable": "false",
-}
 
-CASES = [
-    pytest.param(place, naming, id=f"{place}-{key}")
-    for handler in HANDLERS.values()
-    for place in places(handler.api)
-    for key, naming in NAMINGS.items()
-    if names_ids(place) or not naming.by_id
-]
+CASES = [pytest.param(place, naming, id=f"{place}-{key}") for place, key, naming in named_places(NAMINGS)]
 
 
 @pytest.fixture(scope="module")
 def world() -> World:
-    world = World(1, SETTINGS)
-    for name in ("__consumer_offsets", "__transaction_state"):
-        world.cluster.topics.ensure_internal(name)
-    return world
+    return authorized_world()
 
 
 def growth(small: Callable[[], float], large: Callable[[], float]) -> float:

@@ -23,7 +23,7 @@ from odradek.protocol.messages.incremental_alter_configs import INCREMENTAL_ALTE
 from odradek.protocol.messages.offset_delete import OFFSET_DELETE
 from odradek.protocol.messages.update_features import UPDATE_FEATURES
 from tests.broker.harness import World
-from tests.broker.requests import Maker, Naming, Place, names_ids, places, populate
+from tests.broker.requests import Maker, Naming, Place, authorized_world, named_places, places, populate
 
 SIZE = 1000
 MAX_CALLS, MAX_CALLS_AN_ELEMENT = 30_000, 12
@@ -40,27 +40,13 @@ MAX_CALLS_OF_STEPS = {
 """The calls for an element of the APIs that change the state of the cluster in one step, after they have checked the elements in slices."""
 LONG, LONG_NAMES, MAX_CHARACTERS = Naming("b" * 500 + "."), 300, 40_000
 NAMINGS = {"known": Naming(), "unknown": Naming("b."), "by-id": Naming(by_id=True)}
-SETTINGS = {
-    "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
-    "super.users": "User:ANONYMOUS",
-    "auto.create.topics.enable": "false",
-}
 
-CASES = [
-    pytest.param(place, naming, id=f"{place}-{key}")
-    for handler in HANDLERS.values()
-    for place in places(handler.api)
-    for key, naming in NAMINGS.items()
-    if names_ids(place) or not naming.by_id
-]
+CASES = [pytest.param(place, naming, id=f"{place}-{key}") for place, key, naming in named_places(NAMINGS)]
 
 
 @pytest.fixture(scope="module")
 def world() -> World:
-    world = World(1, SETTINGS, stepwise=True)
-    for name in ("__consumer_offsets", "__transaction_state"):
-        world.cluster.topics.ensure_internal(name)
-    return world
+    return authorized_world(stepwise=True)
 
 
 Counter = Callable[[FrameType, str], int]

@@ -12,7 +12,7 @@ import confluent_kafka
 import pytest
 
 from odradek.broker import Cluster
-from odradek.broker.controls.groups import GroupInfo
+from odradek.broker.controls.group_info import GroupInfo
 from tests import apache_kafka
 from tests.clients import streams_programs
 from tests.clients.client import PATIENCE_S

@@ -9,7 +9,7 @@ from contextlib import suppress
 from struct import unpack
 from typing import Protocol
 
-from odradek.broker.cluster.broker import Silence
+from odradek.broker.cluster.silence import Silence
 from tests.broker.harness import World
 
 from .case import LOCALHOST

@@ -278,3 +278,21 @@ def list_groups(states: Sequence[str] = (), types: Sequence[str] = (), *, versio
 
 def delete_groups(*groups: str, version: int = 2) -> Send:
     return Send(DELETE_GROUPS, version, DeleteGroupsRequest(groups_names=list(groups)))
+
+
+def bounds_of_times(kind: str) -> dict[str, dict[str, str]]:
+    """Returns settings of a group of this kind, at and beyond the bounds that the broker sets, by the names of the cases."""
+    return {
+        "short-session": {f"{kind}.session.timeout.ms": "4000"},
+        "session-as-heartbeat": {f"{kind}.session.timeout.ms": "5000"},
+        "session-above-heartbeat": {f"{kind}.session.timeout.ms": "5001"},
+        "both": {f"{kind}.session.timeout.ms": "4000", f"{kind}.heartbeat.interval.ms": "3999"},
+        "both-alike": {f"{kind}.session.timeout.ms": "4000", f"{kind}.heartbeat.interval.ms": "4000"},
+        "session-below-minimum": {f"{kind}.session.timeout.ms": "99", f"{kind}.heartbeat.interval.ms": "50"},
+        "session-above-maximum": {f"{kind}.session.timeout.ms": "60001"},
+        "heartbeat-below-minimum": {f"{kind}.heartbeat.interval.ms": "49"},
+        "heartbeat-above-maximum": {f"{kind}.heartbeat.interval.ms": "15001"},
+        "assignment-interval": {f"{kind}.assignment.interval.ms": "15000"},
+        "assignment-interval-above-maximum": {f"{kind}.assignment.interval.ms": "15001"},
+        "assignment-interval-negative": {f"{kind}.assignment.interval.ms": "-1"},
+    }

@@ -25,6 +25,9 @@ pytestmark = [pytest.mark.sockets, pytest.mark.clients]
 RUN_ELSEWHERE = {
     "docs/commands.md": "tests/documentation",
     "docs/containers.md": "tests/image",
+    "docs/go.md": "tests/bindings",
+    "docs/java.md": "tests/bindings",
+    "docs/node.md": "tests/bindings",
     "docs/pytest.md": "tests/plugin",
     "docs/spark.md": "tests/spark",
 }

@@ -19,7 +19,7 @@ def test_dockerfile_copies_the_sources_of_the_wheel() -> None:
     project, packages = settings["project"], settings["tool"]["setuptools"]["packages"]
     folders = {name.split(".")[1] for name in packages if name.startswith("odradek.")}
     metadata = {"pyproject.toml", project["readme"], *project["license-files"]}
-    assert read_image().copied == folders | metadata | {"__init__.py", "py.typed"}
+    assert read_image().copied == folders | metadata | {"__init__.py", "__main__.py", "py.typed"}
 
 
 def test_dockerignore_allows_only_the_copied_files() -> None:

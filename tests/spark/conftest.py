@@ -18,11 +18,12 @@ import pytest
 
 from examples.java_home import OLDEST_JAVA, java_home_from_pypi, java_version
 from odradek.broker import Cluster
+from odradek.protocol.client.connection import TopicPartition
 from odradek.spark_sink import producer
 from odradek.spark_sink.client import KafkaClient
 from tests import apache_kafka
 from tests.cache import Unavailable, packages
-from tests.spark.kafka_topics import BROKER_SETTINGS, Broker, config_of
+from tests.spark.kafka_topics import BROKER_SETTINGS, Broker, bodies, config_of, new_topic, produce
 from tests.spark.official_connector import VERSION, both_sources
 from tests.spark.spark_process import SETTINGS, SHORT_RUN, SparkProcess, installed, spark_home
 
@@ -155,3 +156,12 @@ def broker(request: pytest.FixtureRequest) -> Broker:
     """The emulator, and in a second run of the test Apache Kafka."""
     found: Broker = request.getfixturevalue(request.param)
     return found
+
+
+@pytest.fixture
+def both(broker: Broker) -> tuple[TopicPartition, TopicPartition]:
+    """Two partitions with 30 and 10 records."""
+    topic = new_topic(broker, 2)
+    produce(broker, topic, bodies(30), 0)
+    produce(broker, topic, bodies(10), 1)
+    return TopicPartition(topic, 0), TopicPartition(topic, 1)

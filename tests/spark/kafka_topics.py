@@ -18,6 +18,13 @@ BROKER_SETTINGS: dict[str, Any] = {"log.retention.ms": -1, "log.cleaner.backoff.
 FIRST_TIMESTAMP, TIMESTAMP_STEP = 1_700_000_000_000, 37
 """Timestamps, in milliseconds, of the records of one call of `produce`."""
 _numbers = itertools.count()
+
+
+def time_of(number: int) -> int:
+    """Returns the timestamp of a record of `produce`, in ms."""
+    return FIRST_TIMESTAMP + number * TIMESTAMP_STEP
+
+
 Body = tuple[bytes | None, bytes | None, list[tuple[str, bytes | None]]]
 Written = tuple[bytes | None, bytes | None, list[tuple[str, bytes | None]]]
 """(key, value, headers)"""

@@ -5,30 +5,14 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-import pytest
-
 from odradek.protocol.client.connection import TopicPartition
 from odradek.spark_sink.client import KafkaClient
 from odradek.spark_sink.filters import narrow_ranges
 from odradek.spark_sink.offset_ranges import OffsetRange
-from tests.spark.kafka_topics import FIRST_TIMESTAMP, TIMESTAMP_STEP, Broker, bodies, new_topic, produce
+from tests.spark.kafka_topics import time_of
 
 if TYPE_CHECKING:
     from pyspark.sql.datasource import Filter
-
-
-def time_of(number: int) -> int:
-    """Returns the timestamp of a record of `produce`, in ms."""
-    return FIRST_TIMESTAMP + number * TIMESTAMP_STEP
-
-
-@pytest.fixture
-def both(broker: Broker) -> tuple[TopicPartition, TopicPartition]:
-    """Two partitions with 30 and 10 records."""
-    topic = new_topic(broker, 2)
-    produce(broker, topic, bodies(30), 0)
-    produce(broker, topic, bodies(10), 1)
-    return TopicPartition(topic, 0), TopicPartition(topic, 1)
 
 
 def test_narrowed_each_filter_shrinks_its_ranges(client: KafkaClient, both: tuple[TopicPartition, TopicPartition]) -> None:

@@ -12,32 +12,19 @@ from odradek.protocol.client.connection import TopicPartition
 from odradek.protocol.errors import KafkaError
 from odradek.spark_sink.client import EARLIEST, LATEST, KafkaClient
 from odradek.spark_sink.error_conditions import KafkaCondition
-from odradek.spark_sink.offset_options import Bound, Times
+from odradek.spark_sink.offset_options import Times
 from odradek.spark_sink.offset_ranges import OffsetRange, assigned_partitions, plan_batch, resolve
-from odradek.spark_sink.source_options import Assign, ReadOptions, Subscribe, SubscribePattern, Subscription
-from tests.spark.kafka_topics import FIRST_TIMESTAMP, TIMESTAMP_STEP, Broker, bodies, config_of, new_topic, produce
+from odradek.spark_sink.source_options import Assign, Subscribe, SubscribePattern
+from tests.spark.kafka_topics import FIRST_TIMESTAMP, Broker, bodies, config_of, new_topic, produce, time_of
+from tests.spark.read_options import options
 
 NEVER = FIRST_TIMESTAMP * 2
-
-
-def time_of(number: int) -> int:
-    """Returns the timestamp of a record of `produce`, in ms."""
-    return FIRST_TIMESTAMP + number * TIMESTAMP_STEP
 
 
 @pytest.fixture
 def client(broker: Broker) -> Iterator[KafkaClient]:
     with closing(KafkaClient(config_of(broker))) as client:
         yield client
-
-
-@pytest.fixture
-def both(broker: Broker) -> tuple[TopicPartition, TopicPartition]:
-    """Two partitions with 30 and 10 records."""
-    topic = new_topic(broker, 2)
-    produce(broker, topic, bodies(30), 0)
-    produce(broker, topic, bodies(10), 1)
-    return TopicPartition(topic, 0), TopicPartition(topic, 1)
 
 
 def test_resolve_times_returns_first_offsets(client: KafkaClient, both: tuple[TopicPartition, TopicPartition]) -> None:
@@ -64,19 +51,6 @@ def test_resolve_times_of_other_partitions_raises(client: KafkaClient, both: tup
 
 def test_resolve_earliest_and_latest(client: KafkaClient, both: tuple[TopicPartition, TopicPartition]) -> None:
     assert resolve(client, both, {both[0]: EARLIEST, both[1]: LATEST}) == {both[0]: 0, both[1]: 10}
-
-
-def options(client: KafkaClient, subscription: Subscription, start: Bound = EARLIEST, end: Bound = LATEST) -> ReadOptions:
-    return ReadOptions(
-        client=client.config,
-        subscription=subscription,
-        starting=start,
-        ending=end,
-        include_headers=True,
-        fail_on_data_loss=True,
-        min_partitions=None,
-        max_records_per_partition=None,
-    )
 
 
 def test_assigned_partitions_by_subscription(broker: Broker, client: KafkaClient) -> None:

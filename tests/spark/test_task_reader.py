@@ -8,27 +8,12 @@ import pytest
 
 from odradek.protocol.client.connection import TopicPartition
 from odradek.protocol.errors import KafkaError
-from odradek.spark_sink.client import EARLIEST, LATEST, KafkaClient
+from odradek.spark_sink.client import KafkaClient
 from odradek.spark_sink.error_conditions import KafkaCondition
-from odradek.spark_sink.offset_options import Bound
 from odradek.spark_sink.offset_ranges import OffsetRange
-from odradek.spark_sink.source_options import ReadOptions, Subscription
 from odradek.spark_sink.task_reader import read_ranges
 from tests.spark.decoder_reference import ALL_COLUMNS, Row, rows_of
 from tests.spark.kafka_topics import Broker, bodies, delete_before, new_topic, produce
-
-
-def options(client: KafkaClient, subscription: Subscription, start: Bound = EARLIEST, end: Bound = LATEST) -> ReadOptions:
-    return ReadOptions(
-        client=client.config,
-        subscription=subscription,
-        starting=start,
-        ending=end,
-        include_headers=True,
-        fail_on_data_loss=True,
-        min_partitions=None,
-        max_records_per_partition=None,
-    )
 
 
 def rows(client: KafkaClient, topic: str, start: int, end: int, *, fail_on_data_loss: bool = True) -> list[Row]:

@@ -19,7 +19,7 @@ import odradek
 pytestmark = pytest.mark.sockets  # in child processes
 ROOT = Path(__file__).parents[2]
 PYTHON = [sys.executable, "-m"]
-CODE = ("broker", "plugin", "protocol", "spark_sink", "storage")
+CODE = ("broker", "plugin", "protocol", "simulation", "spark_sink", "storage")
 SERVES = """
 import odradek, pyspark_odradek, socket
 assert odradek.__file__.startswith(ORIGIN), odradek.__file__
@@ -75,7 +75,7 @@ def test_wheel_contains_exactly_the_code(wheel: Path, source: Path) -> None:
     expected -= {"odradek/spark_sink/autoload/__init__.py"}
     page = source / "broker/controls/http/page"
     expected |= {f"odradek/{path.relative_to(source).as_posix()}" for path in page.rglob("*") if path.is_file()}
-    expected |= {"odradek/__init__.py", "odradek/py.typed", "pyspark_odradek/__init__.py"}
+    expected |= {"odradek/__init__.py", "odradek/__main__.py", "odradek/py.typed", "pyspark_odradek/__init__.py"}
     with ZipFile(wheel) as archive:
         assert {name for name in archive.namelist() if ".dist-info/" not in name} == expected
 

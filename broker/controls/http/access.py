@@ -16,7 +16,7 @@ from http import HTTPStatus
 from ipaddress import ip_address
 from typing import NamedTuple
 
-from ...settings.endpoints import WILDCARDS, bracketed, is_loopback
+from ...settings.endpoints import WILDCARDS, bracket, is_loopback
 from ...settings.properties import InvalidConfig
 from .responses import Problem
 
@@ -47,7 +47,7 @@ class ControlAddress(NamedTuple):
 
     def bound_to(self, port: int) -> str:
         """Returns the address as `host:port`, with the port to which it is bound."""
-        return f"{bracketed(self.host)}:{port}"
+        return f"{bracket(self.host)}:{port}"
 
 
 class AccessRules:

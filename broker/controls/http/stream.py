@@ -31,7 +31,7 @@ from ...wire.exchange import Entry, Exchange
 from ...wire.feed import Feed, SampledFeed, SharedTexts
 from ...wire.filters import parse_filter
 from ...wire.json_form import json_of_entry
-from ...wire.record import Record
+from ...wire.record import WireRecord
 from ..wire import record_of
 from .requests import Request
 from .responses import Problem
@@ -110,7 +110,7 @@ class WireStreams:
 
     def __init__(self) -> None:
         self._budget = TimeBudget()
-        self._texts: WeakValueDictionary[tuple[Record, str, bool, bool], SharedTexts] = WeakValueDictionary()
+        self._texts: WeakValueDictionary[tuple[WireRecord, str, bool, bool], SharedTexts] = WeakValueDictionary()
 
     def open(self, request: Request, server: Server) -> AsyncGenerator[bytes, None]:
         """Returns the events of a stream. Raises InvalidControl, Problem, and ControlRefused if the record is switched off."""
@@ -120,7 +120,7 @@ class WireStreams:
         since = record.next_sequence if options.since is None else options.since
         return _events(kind(record, since, self._texts_of(record, options)), self._budget)
 
-    def _texts_of(self, record: Record, options: Options) -> SharedTexts:
+    def _texts_of(self, record: WireRecord, options: Options) -> SharedTexts:
         key = record, options.filter, options.verbose, options.frames
         texts = self._texts.get(key)
         if texts is None:
@@ -144,7 +144,7 @@ async def _events(feed: Feed[bytes], budget: TimeBudget) -> AsyncGenerator[bytes
 
 async def _pieces(feed: Feed[bytes], budget: TimeBudget) -> AsyncGenerator[bytes, None]:
     """Yields the events for the entries that are complete by now. Other work gets turns in between."""
-    if missed := feed.missed():
+    if missed := feed.take_missed():
         yield _event("missed", json.dumps({"missed": missed}))
     texts, is_last = feed.take(), False
     while not is_last:
@@ -152,7 +152,7 @@ async def _pieces(feed: Feed[bytes], budget: TimeBudget) -> AsyncGenerator[bytes
             piece, is_last = _piece(texts, end_s)
         if piece:
             yield piece
-    if isinstance(feed, SampledFeed) and (left_out := feed.left_out()):
+    if isinstance(feed, SampledFeed) and (left_out := feed.take_left_out()):
         yield _event("left_out", json.dumps({"left_out": left_out}))
 
 

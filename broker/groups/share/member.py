@@ -6,6 +6,14 @@ from ....protocol.errors import ErrorCode, KafkaError
 from .assignor import NO_PARTITIONS, Assignment
 from .heartbeat import ShareHeartbeat
 
+MAX_MEMBER_ID_LENGTH = 36
+"""The length of a UUID as text, in UTF-16 code units."""
+
+
+def is_valid_member_id(member_id: str) -> bool:
+    """Returns whether a member id is neither empty nor longer than MAX_MEMBER_ID_LENGTH."""
+    return 0 < len(member_id.encode("utf-16-le", "surrogatepass")) // 2 <= MAX_MEMBER_ID_LENGTH
+
 
 class ShareMember:
     """One member. `previous_epoch` is -1 until the member has got its first assignment, even an empty one."""

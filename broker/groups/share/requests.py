@@ -6,6 +6,7 @@ a heartbeat has been answered. Here the states are changed at the end of the sam
 
 from __future__ import annotations
 
+from base64 import urlsafe_b64encode
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import NamedTuple
@@ -93,12 +94,15 @@ class ShareRequests:
     def alter_offsets(self, group_id: str, offsets: Mapping[str, Mapping[int, int]]) -> dict[tuple[str, int], KafkaError]:
         """Sets start offsets by topic, which must exist, and partition. Creates the group if it does not exist.
 
-        Returns the errors of single partitions. Raises KafkaError if the group has members or is not a share group.
+        Returns the errors of single partitions. Raises KafkaError if the group has members or is not a share group, or if a number of a
+        partition is negative.
         """
         table, existing = self._table, self._table.cluster.topics
         group = self._table.new_share_group(group_id) if table.get(group_id) is None else self.find(group_id)
         if error := group.check_delete():
             raise KafkaError(error)
+        for name, partitions in offsets.items():
+            _check_numbers(group_id, existing[name], partitions)
         errors = {
             (name, index): KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
             for name, partitions in offsets.items()
@@ -220,3 +224,15 @@ class ShareRequests:
         member = group.members.get(member_id)
         with reverted_on_failure(self._table.timers, *group.parts, *([member] if member else [])):
             yield
+
+
+def _check_numbers(group_id: str, topic: Topic, partitions: Iterable[int]) -> None:
+    """Raises the KafkaError with which Apache Kafka's share coordinator refuses the whole request if a number is negative.
+
+    Kafka's group coordinator has written the number by then, so that the first DeleteGroups of the group fails there. Here nothing is
+    written.
+    """
+    if negative := [index for index in partitions if index < 0]:
+        topic_id = urlsafe_b64encode(topic.id).decode().rstrip("=")
+        text = f"Initialize share group parameters has invalid partitionId - {group_id} {topic_id} {negative[0]}"
+        raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR, text)

@@ -1,24 +1,27 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Kafka, logLevel } from "kafkajs";
+import { odradek } from "odradek";
 
-const brokers = process.env.BOOTSTRAP_SERVERS.split(",");
-const kafka = new Kafka({ clientId: "orders", brokers, logLevel: logLevel.ERROR });
-
-test("an order reaches the shop", async () => {
-  const producer = kafka.producer();
+async function order(brokers, value) {
+  const client = new Kafka({ brokers, logLevel: logLevel.ERROR });
+  const producer = client.producer({ idempotent: true });
   await producer.connect();
-  const messages = [{ key: "alice", value: "one apple" }];
-  await producer.send({ topic: "orders", messages });
+  await producer.send({ topic: "orders", messages: [{ key: "alice", value }] });
   await producer.disconnect();
+}
 
-  const consumer = kafka.consumer({ groupId: "shop", maxWaitTimeInMs: 500 });
-  await consumer.connect();
-  await consumer.subscribe({ topic: "orders", fromBeginning: true });
-  const value = await new Promise((resolve) => {
-    const eachMessage = async ({ message }) => resolve(message.value.toString());
-    consumer.run({ eachMessage });
-  });
-  await consumer.disconnect();
-  assert.equal(value, "one apple");
+test("an order reaches its topic", async (t) => {
+  const kafka = await odradek({ topics: { orders: 4 } }, t);
+  await order(kafka.brokers, "one apple");
+  const [record] = await kafka.waitForRecords("orders", 1);
+  assert.equal(record.value, "one apple");
+});
+
+test("an order is stored once although its acknowledgement is lost", async (t) => {
+  const kafka = await odradek({ topics: { orders: 4 } }, t);
+  const { fault } = await kafka.lostAcks("orders");
+  await order(kafka.brokers, "two pears");
+  await kafka.waitForFault(fault);
+  assert.equal((await kafka.records("orders")).length, 1);
 });

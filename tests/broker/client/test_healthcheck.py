@@ -99,6 +99,24 @@ def test_check_fails_for_another_protocol() -> None:
         check(*address)
 
 
+def test_command_checks_the_cluster_of_the_environment(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setenv("KAFKA_LISTENERS", "PLAINTEXT://127.0.0.1:1")  # which BOOTSTRAP_SERVERS precedes
+    with server(healthy) as port:
+        monkeypatch.setenv("BOOTSTRAP_SERVERS", f"127.0.0.1:{port}")
+        assert main(["healthcheck"]) == 0
+    assert main(["healthcheck"]) == 1
+    assert capsys.readouterr().err.startswith(f"odradek: 127.0.0.1:{port} does not answer: ")
+    monkeypatch.setenv("BOOTSTRAP_SERVERS", "")
+    assert main(["healthcheck"]) == 1
+    assert capsys.readouterr().err.startswith("odradek: listener PLAINTEXT at 127.0.0.1:1 does not answer: ")
+
+
+def test_invalid_bootstrap_servers_are_refused(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setenv("BOOTSTRAP_SERVERS", "9092")
+    assert main(["healthcheck"]) == 2
+    assert capsys.readouterr().err == "odradek: BOOTSTRAP_SERVERS: invalid address '9092': use HOST:PORT, such as 127.0.0.1:9092\n"
+
+
 def test_check_listeners_requests_every_listener() -> None:
     with server(healthy) as one, server(healthy) as other:
         check_listeners({"KAFKA_LISTENERS": f"A://127.0.0.1:{one},B://:{other},CONTROLLER://:1", "KAFKA_ADVERTISED_LISTENERS": "A://h:1"})

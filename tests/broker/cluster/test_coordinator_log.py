@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from odradek.broker.cluster.broker import Silence
+from odradek.broker.cluster.silence import Silence
 from odradek.broker.groups.classic.group import ClassicGroup
 from odradek.broker.groups.consumer.group import ConsumerGroup
 from odradek.protocol.errors import ErrorCode
@@ -23,7 +23,14 @@ def test_coordinator_moves_to_a_node_started_later() -> None:
     world.cluster.topics.ensure_internal("__consumer_offsets")
     world.cluster.nodes.start(2)
     world.cluster.nodes.stop(1)
-    assert world.cluster.brokers[2].is_coordinator("g")
+    assert world.cluster.coordinator_log.coordinator("g") == 2
+
+
+def test_coordinator_is_the_leader_of_the_partition() -> None:
+    cluster = World(nodes=2).cluster
+    assert cluster.coordinator_log.coordinator("g") == -1, "there is no internal topic yet"
+    cluster.topics.ensure_internal("__consumer_offsets")
+    assert cluster.coordinator_log.coordinator("g") in (1, 2)
 
 
 def test_append_without_leader_writes_nothing() -> None:
@@ -47,7 +54,7 @@ def test_coordinator_that_failed_leaves_members_a_new_session(pause_ms: int) -> 
     nodes = scene.world.cluster.nodes
     nodes.silence(HERE, Silence.PAUSED)
     scene.world.advance(pause_ms)
-    assert scene.world.cluster.brokers[ELSEWHERE].is_coordinator(scene.group) is (pause_ms == 9_000)
+    assert (scene.world.cluster.coordinator_log.coordinator(scene.group) == ELSEWHERE) is (pause_ms == 9_000)
     nodes.start(HERE)
     scene.world.end_turn()
     group = scene.world.cluster.groups.get(scene.group)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from odradek.broker.cluster.broker import Silence
+from odradek.broker.cluster.silence import Silence
 from odradek.broker.settings.cluster_config import NodeConfig, cluster_of
 from odradek.broker.topics.partition import Partition
 from odradek.protocol.messages.metadata import METADATA, MetadataRequest

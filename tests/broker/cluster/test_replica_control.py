@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from odradek.broker.cluster.broker import Silence
+from odradek.broker.cluster.silence import Silence
 from odradek.broker.snapshots.cluster import write_cluster
 from odradek.broker.topics.partition import Partition
 from tests.broker.harness import World, produce

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from odradek.broker.cluster.startup_topics import check_topics, created_topics, topic_specs_of
+from odradek.broker.cluster.startup_topics import check_topics, topic_specs_of, topics_to_create
 from odradek.broker.settings.cluster_config import TopicSpec
 from odradek.broker.settings.properties import InvalidConfig
 
@@ -28,14 +28,14 @@ def test_topic_specs_of_invalid_value_raises(topics: Any, error: type[Exception]
 
 
 def test_created_topics_separated_by_commas_or_lines() -> None:
-    specs = created_topics({"KAFKA_CREATE_TOPICS": "a:2:1, b:1:1:compact\nc:3:2"})
+    specs = topics_to_create({"KAFKA_CREATE_TOPICS": "a:2:1, b:1:1:compact\nc:3:2"})
     assert [(spec.name, spec.partitions, spec.replication_factor) for spec in specs] == [("a", 2, 1), ("b", 1, 1), ("c", 3, 2)]
     assert [dict(spec.configs) for spec in specs] == [{}, {"cleanup.policy": "compact"}, {}]
 
 
 def test_created_topics_malformed_raises() -> None:
     with pytest.raises(InvalidConfig, match="invalid topic 'a:many'"):
-        created_topics({"KAFKA_CREATE_TOPICS": "a:many"})
+        topics_to_create({"KAFKA_CREATE_TOPICS": "a:many"})
 
 
 @pytest.mark.parametrize(

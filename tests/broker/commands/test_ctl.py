@@ -7,9 +7,8 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 
@@ -17,18 +16,8 @@ from odradek import Cluster
 from odradek.broker.cli import main
 from odradek.broker.commands import ctl
 from odradek.broker.controls.declaration import CONTROLS
+from tests.broker.commands.outcome import CommandOutcome, Run, outcome_of
 from tests.broker.process.serve_process import CLEAN, COMMAND
-
-
-class Outcome(NamedTuple):
-    """The exit code and the output of a command."""
-
-    code: int
-    output: str
-    errors: str
-
-
-Run = Callable[..., Outcome]
 
 
 @pytest.fixture(scope="module")
@@ -41,10 +30,8 @@ def cluster() -> Iterator[Cluster]:
 def run(cluster: Cluster, capsys: pytest.CaptureFixture[str]) -> Run:
     environ = {"ODRADEK_CONTROL": str(cluster.control), "ODRADEK_CONTROL_TOKEN": "s3cret"}
 
-    def run(*arguments: str, environ: Mapping[str, str] = environ) -> Outcome:
-        code = ctl.run(arguments, environ)
-        captured = capsys.readouterr()
-        return Outcome(code, captured.out, captured.err)
+    def run(*arguments: str, environ: Mapping[str, str] = environ) -> CommandOutcome:
+        return outcome_of(ctl.run(arguments, environ), capsys)
 
     return run
 

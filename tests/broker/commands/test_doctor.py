@@ -3,27 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from collections.abc import Iterator
 
 import pytest
 from confluent_kafka import Producer
 
 from odradek import Cluster
 from odradek.broker import cli
+from tests.broker.commands.outcome import CommandOutcome, Run, outcome_of
 
 pytestmark = [pytest.mark.sockets, pytest.mark.clients]
-
-
-class Outcome(NamedTuple):
-    """The exit code and the output of a command."""
-
-    code: int
-    output: str
-    errors: str
-
-
-Run = Callable[..., Outcome]
 
 
 @pytest.fixture(scope="module")
@@ -38,10 +27,8 @@ def run(cluster: Cluster, capsys: pytest.CaptureFixture[str], monkeypatch: pytes
     monkeypatch.setenv("ODRADEK_CONTROL_TOKEN", "s3cret")
     monkeypatch.delenv("ODRADEK_CONTROL", raising=False)
 
-    def run(*arguments: str) -> Outcome:
-        code = cli.main(["doctor", *arguments])
-        captured = capsys.readouterr()
-        return Outcome(code, captured.out, captured.err)
+    def run(*arguments: str) -> CommandOutcome:
+        return outcome_of(cli.main(["doctor", *arguments]), capsys)
 
     return run
 

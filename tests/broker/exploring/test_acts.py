@@ -21,9 +21,10 @@ def cluster() -> Iterator[Cluster]:
         yield cluster
 
 
-def write(cluster: Cluster, topic: str = "orders", **settings: object) -> list[bytes]:
+def write(cluster: Cluster, topic: str = "orders", **settings: str | int | bool) -> list[bytes]:
     """Sends two records one after the other, and returns those that the topic then has."""
-    with Producer({"bootstrap.servers": cluster.bootstrap_servers, "log_level": 0, **settings}) as producer:
+    config: dict[str, str | int | bool] = {"bootstrap.servers": cluster.bootstrap_servers, "log_level": 0}
+    with Producer(config | settings) as producer:
         for value in (b"1", b"2"):
             producer.produce(topic, value, partition=0)
             assert producer.flush(30) == 0
@@ -43,7 +44,7 @@ def write(cluster: Cluster, topic: str = "orders", **settings: object) -> list[b
         ("late", {}, [b"1", b"2"]),
     ],
 )
-def test_fault_at_a_produce_has_its_effect(cluster: Cluster, fault: str, settings: dict[str, object], expected: list[bytes]) -> None:
+def test_fault_at_a_produce_has_its_effect(cluster: Cluster, fault: str, settings: dict[str, bool | int], expected: list[bytes]) -> None:
     handle = cluster.fault_at(f"Produce#1@producer:{fault}")
     assert write(cluster, **settings) == expected
     assert handle.hits == 1
@@ -73,7 +74,7 @@ def commit_once(cluster: Cluster) -> None:
         consumer.subscribe(["orders"])
         message = consumer.poll(30)
         assert message is not None
-        consumer.commit(message, asynchronous=False)
+        consumer.commit(message=message, asynchronous=False)
 
 
 def committed(cluster: Cluster) -> int | None:

@@ -8,6 +8,7 @@ import pytest
 
 from odradek.broker.control_errors import InvalidControl
 from odradek.protocol.errors import ErrorCode
+from odradek.protocol.messages.create_topics import CREATE_TOPICS, CreatableTopic, CreateTopicsRequest
 from odradek.protocol.messages.fetch import FETCH
 from odradek.protocol.messages.list_offsets import LIST_OFFSETS, ListOffsetsPartition, ListOffsetsRequest, ListOffsetsTopic
 from odradek.protocol.messages.metadata import METADATA, MetadataRequest
@@ -40,6 +41,13 @@ def test_mapping_changes_only_the_selected_items(world: World) -> None:
     before = leaders(world)
     world.fault(api="Metadata", topic="a", partitions=1, respond={"topics": {"partitions": {"leader_id": 7}}})
     assert leaders(world) == before | {("a", 1): (7, before["a", 1][1])}
+
+
+def test_mapping_changes_items_that_are_encoded_once(world: World) -> None:
+    world.fault(api="CreateTopics", respond={"topics": {"configs": {"value": "x"}}})
+    topics = [CreatableTopic(name=name, num_partitions=1, replication_factor=1, assignments=[], configs=[]) for name in "cd"]
+    response = world.client().call(CREATE_TOPICS, 7, CreateTopicsRequest(topics=topics))
+    assert [{config.value for config in topic.configs} for topic in response.topics] == [{"x"}, {"x"}]
 
 
 def test_list_replaces_a_list_by_position(world: World) -> None:

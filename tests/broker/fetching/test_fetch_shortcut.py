@@ -236,7 +236,7 @@ def test_offset_position_of_malformed_copies_is_refused(world: World) -> None:
     data = memoryview(request(world, 0x0000_0001_0001_7400, 11))[4:]
     wanted = FETCH.request.decoders[11](data, 14)[0]
     client = world.client().connection
-    position = fetch_shortcut._offset_position(wanted, Context(11, client.client, client.broker, data, False, None))
+    position = fetch_shortcut._offset_position(wanted, Context(11, client.client, world.cluster, client.broker, data, False, None))
     assert position is not None
     assert bytes(data).find(bytes(data[position : position + 8])) < position
 

@@ -31,9 +31,9 @@ class Scene:
         self.world = World(nodes=2)
         self.client = self.world.client(HERE)
         self.client.call(FIND_COORDINATOR, 4, FindCoordinatorRequest(key_type=0, coordinator_keys=["any"]))
-        broker = self.world.cluster.brokers[HERE]
+        coordinator = self.world.cluster.coordinator_log.coordinator
         names = [f"group-{number}" for number in range(100)]
-        self.group, self.other = [name for name in names if broker.is_coordinator(name)][:2]
+        self.group, self.other = [name for name in names if coordinator(name) == HERE][:2]
 
     def join(self, version: int = 3, client: Client | None = None, **options: Any) -> JoinGroupResponse:
         client = client or self.client

@@ -29,7 +29,7 @@ def test_find_coordinator_selects_by_hash(world: World, version: int) -> None:
         found = response.coordinators[0] if version >= 4 else response
         assert found.error_code == 0
         assert (found.host, found.port) == ("127.0.0.1", 9091 + found.node_id)
-        assert [node for node, broker in world.cluster.brokers.items() if broker.is_coordinator(group)] == [found.node_id]
+        assert world.cluster.coordinator_log.coordinator(group) == found.node_id
         nodes.add(found.node_id)
     assert nodes == {1, 2}
 
@@ -44,7 +44,7 @@ def test_find_coordinator_after_stop_moves(world: World) -> None:
     request = FindCoordinatorRequest(coordinator_keys=["g"])
     found = world.client(3 - node).call(FIND_COORDINATOR, 4, request).coordinators[0]
     assert found.node_id == 3 - node
-    assert world.cluster.brokers[3 - node].is_coordinator("g")
+    assert world.cluster.coordinator_log.coordinator("g") == 3 - node
 
 
 def test_find_coordinator_without_leader_is_not_available() -> None:

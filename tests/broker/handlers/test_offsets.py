@@ -42,8 +42,8 @@ class Scene:
         self.client = self.world.client(HERE)
         self.client.call(FIND_COORDINATOR, 4, FindCoordinatorRequest(key_type=0, coordinator_keys=["any"]))
         self.topic = self.world.cluster.topics.create("t", 2)
-        broker = self.world.cluster.brokers[HERE]
-        self.group = next(name for name in (f"group-{number}" for number in range(100)) if broker.is_coordinator(name))
+        coordinator = self.world.cluster.coordinator_log.coordinator
+        self.group = next(name for name in (f"group-{number}" for number in range(100)) if coordinator(name) == HERE)
 
     def commit(self, version: int, *partitions: OffsetCommitRequestPartition, client: Client | None = None, **options: Any) -> list[int]:
         """Commits offsets of topic t and returns the error of each partition."""
@@ -195,9 +195,8 @@ def test_fetch_of_recreated_topic_returns_no_offset(scene: Scene) -> None:
 
 def test_fetch_of_several_groups_returns_error_for_each(scene: Scene) -> None:
     scene.commit(9, to_commit(1))
-    elsewhere = next(
-        name for name in (f"group-{number}" for number in range(100)) if not scene.world.cluster.brokers[HERE].is_coordinator(name)
-    )
+    coordinator = scene.world.cluster.coordinator_log.coordinator
+    elsewhere = next(name for name in (f"group-{number}" for number in range(100)) if coordinator(name) != HERE)
     groups = [OffsetFetchRequestGroup(group_id=name, topics=None) for name in (scene.group, elsewhere)]
     answers = scene.client.call(OFFSET_FETCH, 8, OffsetFetchRequest(groups=groups)).groups
     assert [(group.group_id, group.error_code, len(group.topics)) for group in answers] == [

@@ -5,6 +5,7 @@ The differential families compare all answers with Apache Kafka's. Here are erro
 
 from __future__ import annotations
 
+from base64 import urlsafe_b64encode
 from typing import Any
 
 import pytest
@@ -80,6 +81,16 @@ def test_altered_offsets_are_described_with_lag() -> None:
     assert codes(scene.alter(t={0: 1, 1: 0, 2: 0}, nowhere={0: 1})) == {"t": [0, 0, 3], "nowhere": [3]}
     assert scene.offsets() == {"t": [(0, 1, 2), (1, 0, 0)]}
     assert scene.offsets({"t": [1], "u": [0], "nowhere": [5]}) == {"t": [(1, 0, 0)], "u": [(0, -1, -1)], "nowhere": [(5, -1, -1)]}
+
+
+def test_negative_partition_refuses_the_whole_request() -> None:
+    scene = Scene()
+    assert codes(scene.alter(t={0: 0})) == {"t": [0]}
+    topic_id = urlsafe_b64encode(scene.world.cluster.topics["t"].id).decode().rstrip("=")
+    refused = scene.alter(t={-1: 0, 1: 0})
+    assert (refused.error_code, refused.responses) == (ErrorCode.UNKNOWN_SERVER_ERROR, [])
+    assert refused.error_message == f"Initialize share group parameters has invalid partitionId - g {topic_id} -1"
+    assert scene.offsets() == {"t": [(0, 0, 0)]}
 
 
 def test_lag_counts_records_that_are_not_complete() -> None:

@@ -247,11 +247,11 @@ def test_restored_delay_ends_after_the_remaining_time() -> None:
 
 
 def test_group_control_shows_partitions_of_active_tasks(scene: Scene) -> None:
-    from odradek.broker.controls.groups import _group_info
+    from odradek.broker.controls.group_descriptions import describe_group
 
     scene.beat(topology=WORD_COUNT)
     scene.beat(2)
-    info = _group_info(scene.world.cluster.groups.get("g"), scene.world.cluster)  # type: ignore[arg-type]
+    info = describe_group(scene.world.cluster.groups.get("g"), scene.world.cluster)  # type: ignore[arg-type]
     [member] = info.members
     assert (info.type, info.state, info.protocol, info.epoch) == ("streams", "Stable", "sticky", 3)
     assert (member.topics, member.assignment) == (["r", "t"], {"r": [0, 1], "t": [0, 1]})

@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 
 from odradek.broker.groups.offsets import CommittedOffset
+from odradek.broker.handlers.topics import MAX_KEPT_CONFIGS
+from odradek.broker.settings.values import ConfigEntry, ConfigSource, TopicConfig
 from odradek.protocol.errors import ErrorCode
 from odradek.protocol.messages.create_partitions import (
     CREATE_PARTITIONS,
@@ -65,6 +67,41 @@ def test_create_topics_uses_defaults_of_the_broker(world: World) -> None:
     assert (result.num_partitions, result.replication_factor) == (1, 2)
     (result,) = create(World(nodes=5), topic("t"))
     assert result.replication_factor == 3
+
+
+def test_create_topics_describes_equal_configs_once(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    described: list[dict[str, str]] = []
+    describe = TopicConfig.describe
+
+    def counted_describe(config: TopicConfig) -> list[ConfigEntry]:
+        described.append(config.overrides)
+        return describe(config)
+
+    monkeypatch.setattr(TopicConfig, "describe", counted_describe)
+    results = create(world, *(topic(f"t{number}", retention_ms=str(number % 2 + 1)) for number in range(100)))
+    values = [{config.name: config.value for config in result.configs}["retention.ms"] for result in results]
+    assert values == ["1", "2"] * 50
+    assert described == [{"retention.ms": "1"}, {"retention.ms": "2"}]
+    create(world, topic("old"), version=4)
+    assert len(described) == 2
+
+
+def test_create_topics_describes_values_of_the_moment(world: World) -> None:
+    def described(name: str) -> dict[str, tuple[str, int]]:
+        (result,) = create(world, topic(name))
+        return {config.name: (config.value, config.config_source) for config in result.configs}
+
+    before = described("before")
+    world.cluster.alter_topic(world.cluster.topics["before"], {"retention.ms": "1"})
+    assert described("between") == before
+    world.cluster.alter_brokers(None, world.cluster.config.cluster_wide | {"log.retention.ms": "5"})
+    assert described("after") == before | {"retention.ms": ("5", ConfigSource.DYNAMIC_DEFAULT_BROKER)}
+
+
+def test_create_topics_describes_many_different_configs(world: World) -> None:
+    for number in range(2 * MAX_KEPT_CONFIGS):
+        (result,) = create(world, topic(f"t{number}", retention_ms=str(number)))
+        assert {config.name: config.value for config in result.configs}["retention.ms"] == str(number)
 
 
 def test_create_topics_validate_only_creates_nothing(world: World) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from odradek.broker.metrics import requests
 from odradek.broker.metrics.requests import NO_RESPONSE, UNKNOWN_API, UNKNOWN_VERSION, RequestCounts
-from odradek.broker.wire.record import Record
+from odradek.broker.wire.record import WireRecord
 from odradek.protocol.messages.fetch import FETCH
 from odradek.protocol.messages.metadata import METADATA, MetadataRequest, MetadataRequestTopic
 from odradek.protocol.messages.produce import PRODUCE
@@ -66,7 +66,7 @@ def test_bytes_are_those_of_the_frames(world: World) -> None:
 
 
 def test_every_request_is_counted_once_while_entries_drop(world: World) -> None:
-    world.core._record = Record(0.0, 300, 1 << 20)
+    world.core._record = WireRecord(0.0, 300, 1 << 20)
     counts, client = counts_of(world), world.client()
     for number in range(5):
         produced(client, 700)
@@ -75,7 +75,7 @@ def test_every_request_is_counted_once_while_entries_drop(world: World) -> None:
 
 def test_dropped_entries_beyond_the_limit_are_counted_at_once(monkeypatch: pytest.MonkeyPatch, world: World) -> None:
     monkeypatch.setattr(requests, "MAX_WAITING", 100)
-    world.core._record = Record(0.0, 300, 1 << 20)
+    world.core._record = WireRecord(0.0, 300, 1 << 20)
     world.stepwise = True
     counts, client = counts_of(world), world.client()
     for _ in range(2000):

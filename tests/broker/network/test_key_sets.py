@@ -100,6 +100,7 @@ def test_key_set_url_cannot_be_changed_by_a_client(tmp_path: Path) -> None:
     file.write_text(key_set_text(FIRST))
     with Cluster(nodes=1, settings={**SASL, URL: file.as_uri()}) as cluster:
         server: Server = cluster._cluster._server
-        broker = server.cluster.brokers[1]
         with pytest.raises(InvalidConfig, match="cannot be changed while the broker runs"):
-            broker.check_security({f"listener.name.sasl_plaintext.{URL}": "http://127.0.0.1:1/"}, cluster_wide=False)
+            server.cluster.check_security(
+                server.cluster.brokers[1], {f"listener.name.sasl_plaintext.{URL}": "http://127.0.0.1:1/"}, cluster_wide=False
+            )

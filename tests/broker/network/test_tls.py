@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 
 from odradek.broker import Cluster
-from odradek.broker.network import acceptor
+from odradek.broker.network import socket_acceptor
 from odradek.broker.network.client_protocol import WRITE_BYTES
 from odradek.broker.network.server import Server
 from odradek.broker.wire.exchange import Event
@@ -165,7 +165,7 @@ def test_unknown_ca_of_a_client_is_told_by_an_alert() -> None:
 
 
 def test_unfinished_handshakes_end_at_the_time_limit(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(acceptor, "HANDSHAKE_TIMEOUT_S", 0.05)
+    monkeypatch.setattr(socket_acceptor, "HANDSHAKE_TIMEOUT_S", 0.05)
     with connect_tls(cluster) as canary:
         for begun in (b"", b"\x16\x03\x01\x02"):
             with connect(cluster.bootstrap_servers) as connection:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from odradek.broker.settings.endpoints import Endpoint, endpoints_of, is_loopback, listening_endpoints, with_listeners_of_old_names
+from odradek.broker.settings.endpoints import ListenerEndpoint, endpoints_of, is_loopback, listening_endpoints, with_listeners_of_old_names
 from odradek.broker.settings.properties import InvalidConfig
 
 
 def test_endpoints_of_shifts_ports_other_than_0() -> None:
     found = endpoints_of({"listeners": "a://h:1, B://[::1]:0,"}, "listeners", 2)
-    assert found == [Endpoint("A", "h", 3), Endpoint("B", "::1", 0)]
+    assert found == [ListenerEndpoint("A", "h", 3), ListenerEndpoint("B", "::1", 0)]
     assert [str(each) for each in found] == ["A://h:3", "B://[::1]:0"]
 
 
@@ -24,8 +24,8 @@ def test_endpoints_of_invalid_raises(text: str, message: str) -> None:
 
 
 def test_listening_endpoints_default_to_advertised_ports() -> None:
-    assert listening_endpoints({"advertised.listeners": "A://kafka:9"}) == [Endpoint("A", "0.0.0.0", 9)]
-    assert listening_endpoints({}, 1) == [Endpoint("PLAINTEXT", "127.0.0.1", 9093)]
+    assert listening_endpoints({"advertised.listeners": "A://kafka:9"}) == [ListenerEndpoint("A", "0.0.0.0", 9)]
+    assert listening_endpoints({}, 1) == [ListenerEndpoint("PLAINTEXT", "127.0.0.1", 9093)]
 
 
 @pytest.mark.parametrize(

@@ -155,6 +155,20 @@ def test_topic_config_reload_reads_changed_broker() -> None:
     assert topic.integers["retention.ms"] == 6
 
 
+def test_topic_configs_without_overrides_share_their_values() -> None:
+    broker = BrokerConfig({})
+    one, other, own = TopicConfig(broker, {}), TopicConfig(broker, {}), TopicConfig(broker, {"retention.ms": "1"})
+    assert one.values is other.values and one.integers is other.integers and one.derived is not other.derived
+    one.alter({"retention.ms": "2"})
+    assert [config.integers["retention.ms"] for config in (one, other, own)] == [2, 604_800_000, 1]
+    one.alter({})
+    assert one.values is other.values
+    broker.alter(own={}, cluster_wide={"log.retention.ms": "3"})
+    for config in (one, other, own):
+        config.reload()
+    assert [config.integers["retention.ms"] for config in (one, other, own)] == [3, 3, 1]
+
+
 def test_group_config_inherits_from_broker() -> None:
     broker = BrokerConfig({"group.consumer.session.timeout.ms": "50000"})
     group = GroupConfig(broker, {"consumer.heartbeat.interval.ms": "6000"})
@@ -176,7 +190,7 @@ def test_cleaner_threads_need_a_buffer_each() -> None:
         BrokerConfig(settings)
     config = BrokerConfig(settings | {"log.cleaner.dedupe.buffer.size": str((2 << 20) + 2)})
     with pytest.raises(InvalidConfig, match="at least 1MB per cleaner thread"):
-        config.altered(own={}, cluster_wide={"log.cleaner.threads": "3"})
+        config.with_dynamic(own={}, cluster_wide={"log.cleaner.threads": "3"})
 
 
 @pytest.mark.parametrize(

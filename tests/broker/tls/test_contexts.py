@@ -167,7 +167,7 @@ def test_certificate_replaced_is_shown_to_new_connections() -> None:
     assert current(world, contexts) is current(world, contexts)
     renewed = authority().issue("localhost", ("localhost", "127.0.0.1", "kafka"))
     changes = prefixed(inline(renewed))
-    contexts.check(broker, broker.config.altered(own=changes, cluster_wide={}))
+    contexts.check(broker, broker.config.with_dynamic(own=changes, cluster_wide={}))
     world.cluster.alter_brokers(broker, changes)
     shown = Handshake(current(world, contexts), client_context()).client.getpeercert()
     assert shown is not None and ("DNS", "kafka") in shown["subjectAltName"]
@@ -185,10 +185,10 @@ def test_certificate_of_another_server_is_refused(name: str, addresses: tuple[st
     world = world_of(inline(ISSUED))
     broker = world.cluster.brokers[1]
     with pytest.raises(InvalidConfig, match=complaint):
-        contexts_of(world).check(broker, broker.config.altered(own=changes, cluster_wide={}))
+        contexts_of(world).check(broker, broker.config.with_dynamic(own=changes, cluster_wide={}))
     world = world_of(inline(ISSUED) | {allowance: "true"})
     broker = world.cluster.brokers[1]
-    contexts_of(world).check(broker, broker.config.altered(own=changes, cluster_wide={}))
+    contexts_of(world).check(broker, broker.config.with_dynamic(own=changes, cluster_wide={}))
 
 
 def named_store(path: Path, name: str = "localhost") -> dict[str, str]:
@@ -200,7 +200,7 @@ def named_store(path: Path, name: str = "localhost") -> dict[str, str]:
 def check_of(world: World, changes: dict[str, str]) -> None:
     """Checks changes of a world whose listeners are in use, as a request of a client does."""
     broker = world.cluster.brokers[1]
-    contexts_of(world).check(broker, broker.config.altered(own=changes, cluster_wide={}))
+    contexts_of(world).check(broker, broker.config.with_dynamic(own=changes, cluster_wide={}))
 
 
 def test_location_may_name_another_file_in_its_folder(tmp_path: Path) -> None:
@@ -208,7 +208,7 @@ def test_location_may_name_another_file_in_its_folder(tmp_path: Path) -> None:
     contexts, broker = contexts_of(world), world.cluster.brokers[1]
     before = current(world, contexts)
     changes = named_store(tmp_path / "renewed.p12")
-    contexts.check(broker, broker.config.altered(own=changes, cluster_wide={}))
+    contexts.check(broker, broker.config.with_dynamic(own=changes, cluster_wide={}))
     world.cluster.alter_brokers(broker, changes)
     assert current(world, contexts) is not before
 

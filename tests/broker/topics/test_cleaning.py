@@ -7,11 +7,10 @@ import logging
 import pytest
 
 from odradek.broker.topics.cleaning import INTERNAL_SEGMENT_BYTES
-from odradek.protocol.batches.record_builder import build_batch
-from odradek.protocol.batches.records import Record, RecordBatch
-from odradek.protocol.messages.produce import PRODUCE
+from odradek.protocol.batches.records import RecordBatch
 from odradek.protocol.stored.coordinator_records import CoordinatorRecord
-from tests.broker.harness import START_MS, World, produce_request
+from tests.broker.harness import START_MS, World
+from tests.broker.topics.aged_records import append, start_of, world_of
 
 SETTINGS = {
     "log.initial.task.delay.ms": "500",
@@ -20,21 +19,8 @@ SETTINGS = {
 }
 
 
-def world_of(settings: dict[str, str] | None = None, /, **configs: str) -> World:
-    world = World(nodes=1, settings=SETTINGS | (settings or {}))
-    world.cluster.topics.create("t", 1, configs={name.replace("_", "."): text for name, text in configs.items()})
-    return world
-
-
-def start_of(world: World) -> int:
-    return world.cluster.topics["t"].partitions[0].log.start_offset
-
-
-def append(world: World, timestamp: int = START_MS, key: bytes = b"k", size: int = 100) -> int:
-    """Appends a record and returns its offset."""
-    batch = bytes(build_batch([Record(0, timestamp, key, bytes(size), [])]))
-    (answer,) = world.client().call(PRODUCE, 9, produce_request("t", batch)).responses[0].partition_responses
-    return int(answer.base_offset)
+def compacting(settings: dict[str, str] | None = None, /, **configs: str) -> World:
+    return world_of(SETTINGS | (settings or {}), configs)
 
 
 def offsets(world: World) -> list[int]:
@@ -46,7 +32,7 @@ COMPACT = {"cleanup_policy": "compact", "segment_ms": "1000"}
 
 
 def test_pass_by_timer_compacts_closed_segments(caplog: pytest.LogCaptureFixture) -> None:
-    world = world_of(**COMPACT)
+    world = compacting(**COMPACT)
     for _ in range(5):
         append(world)
     world.advance(5000)
@@ -59,7 +45,7 @@ def test_pass_by_timer_compacts_closed_segments(caplog: pytest.LogCaptureFixture
 
 
 def test_pass_skips_logs_below_the_dirty_ratio() -> None:
-    world = world_of(**COMPACT, min_cleanable_dirty_ratio="0.9")
+    world = compacting(**COMPACT, min_cleanable_dirty_ratio="0.9")
     append(world, key=b"a")
     append(world, START_MS + 2000, key=b"b")
     world.advance(5000)
@@ -77,7 +63,7 @@ def test_pass_skips_logs_below_the_dirty_ratio() -> None:
 
 
 def test_max_compaction_lag_closes_segments() -> None:
-    world = world_of(cleanup_policy="compact", min_cleanable_dirty_ratio="1", max_compaction_lag_ms="3000")
+    world = compacting(cleanup_policy="compact", min_cleanable_dirty_ratio="1", max_compaction_lag_ms="3000")
     append(world)
     append(world, START_MS + 1000)
     append(world, START_MS + 3001)
@@ -86,7 +72,7 @@ def test_max_compaction_lag_closes_segments() -> None:
 
 
 def test_compact_and_delete_does_both() -> None:
-    world = world_of(**COMPACT | {"cleanup_policy": "compact,delete"}, retention_ms="100000")
+    world = compacting(**COMPACT | {"cleanup_policy": "compact,delete"}, retention_ms="100000")
     append(world)
     append(world)
     append(world, START_MS + 5000)
@@ -98,7 +84,7 @@ def test_compact_and_delete_does_both() -> None:
 
 def test_cleaner_disabled_and_cleaner_without_backoff() -> None:
     for settings, left in (({"log.cleaner.enable": "false"}, [0, 1, 2]), ({"log.cleaner.backoff.ms": "0"}, [1, 2])):
-        world = world_of(settings, **COMPACT)
+        world = compacting(settings, **COMPACT)
         append(world)
         append(world)
         append(world, START_MS + 5000)

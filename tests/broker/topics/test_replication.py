@@ -10,9 +10,9 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from odradek.broker.cluster.broker import Silence
+from odradek.broker.cluster.silence import Silence
 from odradek.broker.topics.partition import Partition
-from odradek.broker.topics.replication import Assignment
+from odradek.broker.topics.replication import ReplicaAssignment
 from odradek.protocol.messages.fetch import FETCH, FetchPartition, FetchRequest, FetchTopic
 from odradek.protocol.messages.list_offsets import LIST_OFFSETS, ListOffsetsPartition, ListOffsetsRequest, ListOffsetsTopic
 from odradek.protocol.messages.produce import PRODUCE
@@ -45,17 +45,17 @@ def state(partition: Partition) -> tuple[int, int, list[int], list[int], list[in
 @pytest.mark.parametrize(
     ("change", "expected"),
     [
-        (lambda a: a.reassigned([3, 1]), Assignment([3, 1, 2], [1, 2], [3], [2])),
-        (lambda a: a.reassigned([3, 1]).reverted(), Assignment([1, 2], [1, 2], [], [])),
-        (lambda a: a.reassigned([3, 1]).completed(), Assignment([3, 1, 2], [1, 2], [3], [2])),
-        (lambda a: a.reassigned([3, 1]).with_in_sync([3]).completed(), Assignment([3, 1], [1, 3], [], [])),
-        (lambda a: a.reassigned([2]).completed(), Assignment([2], [2], [], [])),
-        (lambda a: a.without(2).reassigned([2]).completed(), Assignment([2, 1], [1], [], [1])),
-        (lambda a: a._replace(isr=[2, 1]).with_in_sync([1]), Assignment([1, 2], [2, 1], [], [])),
+        (lambda a: a.reassigned([3, 1]), ReplicaAssignment([3, 1, 2], [1, 2], [3], [2])),
+        (lambda a: a.reassigned([3, 1]).reverted(), ReplicaAssignment([1, 2], [1, 2], [], [])),
+        (lambda a: a.reassigned([3, 1]).completed(), ReplicaAssignment([3, 1, 2], [1, 2], [3], [2])),
+        (lambda a: a.reassigned([3, 1]).with_in_sync([3]).completed(), ReplicaAssignment([3, 1], [1, 3], [], [])),
+        (lambda a: a.reassigned([2]).completed(), ReplicaAssignment([2], [2], [], [])),
+        (lambda a: a.without(2).reassigned([2]).completed(), ReplicaAssignment([2, 1], [1], [], [1])),
+        (lambda a: a._replace(isr=[2, 1]).with_in_sync([1]), ReplicaAssignment([1, 2], [2, 1], [], [])),
     ],
 )
-def test_assignment_follows_a_reassignment(change: Callable[[Assignment], Assignment], expected: Assignment) -> None:
-    assert change(Assignment([1, 2], [1, 2], [], [])) == expected
+def test_assignment_follows_a_reassignment(change: Callable[[ReplicaAssignment], ReplicaAssignment], expected: ReplicaAssignment) -> None:
+    assert change(ReplicaAssignment([1, 2], [1, 2], [], [])) == expected
 
 
 def test_last_in_sync_replica_stopped_is_eligible() -> None:

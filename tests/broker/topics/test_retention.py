@@ -13,6 +13,7 @@ from odradek.protocol.errors import ErrorCode
 from odradek.protocol.messages.fetch import FETCH, FetchPartition, FetchRequest, FetchTopic
 from odradek.protocol.messages.produce import PRODUCE
 from tests.broker.harness import START_MS, World, produce, produce_request
+from tests.broker.topics.aged_records import append, start_of, world_of
 
 CHECK_MS = 1000
 SETTINGS = {
@@ -21,25 +22,12 @@ SETTINGS = {
 }
 
 
-def world_of(**configs: str) -> World:
-    world = World(nodes=1, settings=SETTINGS)
-    world.cluster.topics.create("t", 1, configs={name.replace("_", "."): text for name, text in configs.items()})
-    return world
-
-
-def start_of(world: World) -> int:
-    return world.cluster.topics["t"].partitions[0].log.start_offset
-
-
-def append(world: World, timestamp: int = START_MS, key: bytes = b"k", size: int = 100) -> int:
-    """Appends a record and returns its offset."""
-    batch = bytes(build_batch([Record(0, timestamp, key, bytes(size), [])]))
-    (answer,) = world.client().call(PRODUCE, 9, produce_request("t", batch)).responses[0].partition_responses
-    return int(answer.base_offset)
+def retaining(**configs: str) -> World:
+    return world_of(SETTINGS, configs)
 
 
 def test_records_beyond_retention_ms_are_deleted() -> None:
-    world = world_of(retention_ms="5000", segment_ms="2000")
+    world = retaining(retention_ms="5000", segment_ms="2000")
     for age in (0, 1000, 4000):
         append(world, START_MS + age)
     world.advance(5000)
@@ -62,7 +50,7 @@ def test_records_beyond_retention_ms_are_deleted() -> None:
 
 
 def test_retention_runs_after_initial_delay_and_at_interval() -> None:
-    world = world_of(retention_ms="0")
+    world = retaining(retention_ms="0")
     append(world, START_MS - 1)
     world.advance(499)
     assert start_of(world) == 0
@@ -76,7 +64,7 @@ def test_retention_runs_after_initial_delay_and_at_interval() -> None:
 
 
 def test_records_beyond_retention_bytes_are_deleted(caplog: pytest.LogCaptureFixture) -> None:
-    world = world_of(retention_bytes="2000", internal_segment_bytes="1000")
+    world = retaining(retention_bytes="2000", internal_segment_bytes="1000")
     for _ in range(20):
         append(world)
     size = world.cluster.topics["t"].partitions[0].log.size // 20
@@ -88,21 +76,21 @@ def test_records_beyond_retention_bytes_are_deleted(caplog: pytest.LogCaptureFix
 
 
 def test_retention_ms_negative_keeps_records() -> None:
-    world = world_of(retention_ms="-1")
+    world = retaining(retention_ms="-1")
     append(world, 1000)
     world.advance(100_000)
     assert start_of(world) == 0
 
 
 def test_compacted_topic_keeps_records() -> None:
-    world = world_of(cleanup_policy="compact", retention_ms="0", retention_bytes="0")
+    world = retaining(cleanup_policy="compact", retention_ms="0", retention_bytes="0")
     append(world, 1000)
     world.advance(100_000)
     assert start_of(world) == 0
 
 
 def test_waiting_fetch_of_emptied_log_continues() -> None:
-    world = world_of(retention_ms="0")
+    world = retaining(retention_ms="0")
     append(world)
     reader = world.client()
     wanted = FetchPartition(partition=0, fetch_offset=1, partition_max_bytes=100)
@@ -115,7 +103,7 @@ def test_waiting_fetch_of_emptied_log_continues() -> None:
 
 @pytest.mark.parametrize("producer", [{}, {"producer_id": 7, "producer_epoch": 0, "base_sequence": 0}])
 def test_records_without_timestamps_age_from_their_append(producer: dict[str, Any]) -> None:
-    world = world_of(retention_ms="5000")
+    world = retaining(retention_ms="5000")
     world.advance(3000)
     batch = bytes(build_batch([Record(0, -1, b"k", b"v", [])], **producer))
     world.client().call(PRODUCE, 9, produce_request("t", batch))

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from odradek.broker.wire.record import Record
+from odradek.broker.wire.record import WireRecord
 from odradek.protocol.frame import encode_request
 from odradek.protocol.messages.produce import PRODUCE
 from tests.broker.harness import Client, World, a_batch, produce_request
 
 
-def record_of(world: World) -> Record:
+def record_of(world: World) -> WireRecord:
     assert world.core.record is not None
     return world.core.record
 

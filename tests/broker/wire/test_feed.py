@@ -65,12 +65,12 @@ def test_feed_gives_a_turn_for_entries_not_selected() -> None:
 def test_slow_reader_is_told_what_it_missed() -> None:
     world = a_world(record=RecordLimits(exchanges=10))
     feed = feed_of(world)
-    assert feed.missed() == 0
+    assert feed.take_missed() == 0
     client = world.client()
     for _ in range(30):
         pipelined(client, 1)
-    assert feed.missed() == 21
-    assert feed.missed() == 0
+    assert feed.take_missed() == 21
+    assert feed.take_missed() == 0
     assert [entry.sequence for entry in taken(feed)] == list(range(22, 32))
 
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import re
 
 from odradek.broker.wire.exchange import Event, Frame, Moment, client_id_of
-from odradek.broker.wire.lines import Lines, shown
+from odradek.broker.wire.lines import Lines, printable
 from tests.broker.wire.made_entries import AN_EVENT, a_heartbeat, a_produce
 from tests.broker.wire.made_exchanges import an_exchange
 
@@ -59,8 +59,8 @@ def test_hostile_names_do_not_act_on_the_terminal() -> None:
 
 
 def test_shown_text_has_a_limited_length() -> None:
-    assert shown("a" * 100, 10) == "aaaaaaaaa…"
-    assert shown("tab\there") == "tab\\there"
+    assert printable("a" * 100, 10) == "aaaaaaaaa…"
+    assert printable("tab\there") == "tab\\there"
 
 
 def test_impossible_time_of_a_damaged_file_is_shown() -> None:

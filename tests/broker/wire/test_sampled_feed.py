@@ -32,7 +32,7 @@ def feed_of(world: World, text: str) -> SampledFeed[Entry]:
 
 def looked(feed: SampledFeed[Entry]) -> tuple[int, int]:
     """Returns the numbers of entries that a look takes and leaves out."""
-    return len([entry for entry in feed.take() if entry is not None]), feed.left_out()
+    return len([entry for entry in feed.take() if entry is not None]), feed.take_left_out()
 
 
 def test_burst_within_the_limit_is_taken_completely() -> None:
@@ -89,5 +89,5 @@ def test_events_and_hits_of_faults_are_always_taken() -> None:
     hit = [entry for entry in taken if isinstance(entry, Exchange) and entry.faults]
     events = [entry.kind for entry in taken if isinstance(entry, Event)]
     assert (len(hit), events.count("connection opened")) == (1, 2)
-    assert feed.left_out() + len(taken) == record_of(world).next_sequence - 1
-    assert feed.left_out() == 0
+    assert feed.take_left_out() + len(taken) == record_of(world).next_sequence - 1
+    assert feed.take_left_out() == 0

@@ -22,6 +22,7 @@ from ..group_requests import (
     TWO,
     ClassicMember,
     ConsumerMember,
+    bounds_of_times,
     commit,
     delete_groups,
     delete_offsets,
@@ -294,18 +295,7 @@ def timeouts() -> Scripts:
 
 
 CONFIGS: dict[str, dict[str, str]] = {
-    "short-session": {"consumer.session.timeout.ms": "4000"},
-    "session-as-heartbeat": {"consumer.session.timeout.ms": "5000"},
-    "session-above-heartbeat": {"consumer.session.timeout.ms": "5001"},
-    "both": {"consumer.session.timeout.ms": "4000", "consumer.heartbeat.interval.ms": "3999"},
-    "both-alike": {"consumer.session.timeout.ms": "4000", "consumer.heartbeat.interval.ms": "4000"},
-    "session-below-minimum": {"consumer.session.timeout.ms": "99", "consumer.heartbeat.interval.ms": "50"},
-    "session-above-maximum": {"consumer.session.timeout.ms": "60001"},
-    "heartbeat-below-minimum": {"consumer.heartbeat.interval.ms": "49"},
-    "heartbeat-above-maximum": {"consumer.heartbeat.interval.ms": "15001"},
-    "assignment-interval": {"consumer.assignment.interval.ms": "15000"},
-    "assignment-interval-above-maximum": {"consumer.assignment.interval.ms": "15001"},
-    "assignment-interval-negative": {"consumer.assignment.interval.ms": "-1"},
+    **bounds_of_times("consumer"),
     "unknown": {"consumer.unknown": "1"},
     "no-number": {"consumer.session.timeout.ms": "x"},
 }

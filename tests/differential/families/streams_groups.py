@@ -14,7 +14,7 @@ from odradek.protocol.messages.describe_configs import DESCRIBE_CONFIGS
 from odradek.protocol.messages.metadata import METADATA
 
 from ..case import Case, Pause, Send, Step
-from ..group_requests import delete_groups, fetch_offsets
+from ..group_requests import bounds_of_times, delete_groups, fetch_offsets
 from ..requests import request_of
 from ..streams_requests import (
     CREATED,
@@ -501,18 +501,7 @@ def delays() -> Scripts:
 
 
 CONFIGS: dict[str, dict[str, str]] = {
-    "short-session": {"streams.session.timeout.ms": "4000"},
-    "session-as-heartbeat": {"streams.session.timeout.ms": "5000"},
-    "session-above-heartbeat": {"streams.session.timeout.ms": "5001"},
-    "both": {"streams.session.timeout.ms": "4000", "streams.heartbeat.interval.ms": "3999"},
-    "both-alike": {"streams.session.timeout.ms": "4000", "streams.heartbeat.interval.ms": "4000"},
-    "session-below-minimum": {"streams.session.timeout.ms": "99", "streams.heartbeat.interval.ms": "50"},
-    "session-above-maximum": {"streams.session.timeout.ms": "60001"},
-    "heartbeat-below-minimum": {"streams.heartbeat.interval.ms": "49"},
-    "heartbeat-above-maximum": {"streams.heartbeat.interval.ms": "15001"},
-    "assignment-interval": {"streams.assignment.interval.ms": "15000"},
-    "assignment-interval-above-maximum": {"streams.assignment.interval.ms": "15001"},
-    "assignment-interval-negative": {"streams.assignment.interval.ms": "-1"},
+    **bounds_of_times("streams"),
     "standby": {"streams.num.standby.replicas": "2"},
     "standby-above-maximum": {"streams.num.standby.replicas": "3"},
     "standby-negative": {"streams.num.standby.replicas": "-1"},

@@ -1,18 +1,21 @@
-"""The numpy function for CRC-32C, compared with the compiled one and with published values, and the choice between the two."""
+"""The functions for CRC-32C in numpy and Python, compared with the compiled one and with published values, and the choice between them."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Callable
 
 import crc32c as compiled
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from odradek.protocol.batches import checksum, numpy_crc32c
+from odradek.protocol.batches import checksum, numpy_crc32c, portable_crc32c
 from odradek.protocol.batches.record_builder import build_batch
 from odradek.protocol.batches.records import Record
+
+Crc32c = Callable[[bytes | memoryview], int]
 
 # RFC 3720, appendix B.4, and the check value in catalogues of CRCs.
 PUBLISHED = [
@@ -25,20 +28,26 @@ PUBLISHED = [
 ]
 
 
+FUNCTIONS = pytest.mark.parametrize("function", [numpy_crc32c.crc32c, portable_crc32c.crc32c], ids=["numpy", "portable"])
+
+
+@FUNCTIONS
 @pytest.mark.parametrize(("message", "expected"), PUBLISHED)
-def test_numpy_crc32c_published_message_gives_published_value(message: bytes, expected: int) -> None:
-    assert numpy_crc32c.crc32c(message) == expected
+def test_crc32c_of_published_message_is_published_value(function: Crc32c, message: bytes, expected: int) -> None:
+    assert function(message) == expected
 
 
-@given(st.binary(max_size=300))
-def test_numpy_crc32c_random_message_equals_compiled(message: bytes) -> None:
-    assert numpy_crc32c.crc32c(message) == compiled.crc32c(message)
+@FUNCTIONS
+@given(message=st.binary(max_size=300))
+def test_crc32c_of_random_message_equals_compiled(function: Crc32c, message: bytes) -> None:
+    assert function(message) == compiled.crc32c(message)
 
 
+@FUNCTIONS
 @pytest.mark.parametrize("size", [16_323, 65_537, 1 << 20])
-def test_numpy_crc32c_large_view_equals_compiled(size: int) -> None:
+def test_crc32c_of_large_view_equals_compiled(function: Crc32c, size: int) -> None:
     message = memoryview(bytearray(n * n >> 3 & 0xFF for n in range(size + 3)))[3:]
-    assert numpy_crc32c.crc32c(message) == compiled.crc32c(message)
+    assert function(message) == compiled.crc32c(message)
 
 
 def test_checksum_with_package_is_compiled() -> None:
@@ -50,6 +59,13 @@ def test_checksum_without_package_is_numpy_and_warns(monkeypatch: pytest.MonkeyP
     monkeypatch.setitem(sys.modules, "crc32c", None)
     assert checksum._fastest_installed() is numpy_crc32c.crc32c
     assert "pip install crc32c" in caplog.text
+
+
+def test_checksum_without_numpy_is_portable_and_warns(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+    monkeypatch.setitem(sys.modules, "crc32c", None)
+    monkeypatch.setitem(sys.modules, "odradek.protocol.batches.numpy_crc32c", None)
+    assert checksum._fastest_installed() is portable_crc32c.crc32c
+    assert "computed in Python" in caplog.text
 
 
 WITHOUT_THE_PACKAGE = """

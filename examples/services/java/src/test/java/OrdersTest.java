@@ -1,37 +1,34 @@
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import io.github.odradekkafka.Odradek;
+import io.github.odradekkafka.OdradekTest;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
-import org.apache.kafka.common.serialization.StringDeserializer;
-import org.apache.kafka.common.serialization.StringSerializer;
 import org.junit.jupiter.api.Test;
 
+@OdradekTest(topics = "orders:4")
 class OrdersTest {
-    private static final String SERVERS = System.getenv("BOOTSTRAP_SERVERS");
+    @Test
+    void orderReachesTheShop(
+            KafkaProducer<String, String> producer,
+            KafkaConsumer<String, String> consumer) throws Exception {
+        producer.send(new ProducerRecord<>("orders", "alice", "one apple")).get();
+        consumer.subscribe(List.of("orders"));
+        var records = consumer.poll(Duration.ofSeconds(30));
+        assertEquals("one apple", records.iterator().next().value());
+    }
 
     @Test
-    void orderReachesTheShop() throws Exception {
-        Map<String, Object> writing = Map.of("bootstrap.servers", SERVERS);
-        var text = new StringSerializer();
-        try (var producer = new KafkaProducer<>(writing, text, text)) {
-            var order = new ProducerRecord<>("orders", "alice", "one apple");
-            producer.send(order).get();
-        }
-
-        Map<String, Object> reading = Map.of(
-            "bootstrap.servers", SERVERS,
-            "group.id", "shop",
-            "auto.offset.reset", "earliest");
-        var read = new StringDeserializer();
-        try (var consumer = new KafkaConsumer<>(reading, read, read)) {
-            consumer.subscribe(List.of("orders"));
-            var records = consumer.poll(Duration.ofSeconds(30));
-            assertEquals(1, records.count(), "orders within 30 s");
-            assertEquals("one apple", records.iterator().next().value());
-        }
+    void orderIsStoredOnceAlthoughItsAcknowledgementIsLost(
+            Odradek kafka,
+            KafkaProducer<String, String> producer) throws Exception {
+        long before = kafka.records("orders").size();
+        var fault = kafka.lostAcks("orders");
+        producer.send(new ProducerRecord<>("orders", "bob", "two pears")).get();
+        assertEquals(1, kafka.waitForFault(fault.fault()).hits());
+        assertEquals(before + 1, kafka.records("orders").size());
     }
 }

@@ -1,0 +1,3 @@
+module github.com/odradek-kafka/odradek/bindings/go
+
+go 1.22
