@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing
 
 import pytest
 from confluent_kafka import Consumer, KafkaException, Producer
 
 from odradek import Cluster
+from odradek.broker.cluster.startup_topics import TopicOptions
 
 pytestmark = [pytest.mark.sockets, pytest.mark.clients]
-TOPICS = {"orders": {"partitions": 1, "replication_factor": 2}, "wide": {"partitions": 2, "replication_factor": 1}}
+TOPICS: dict[str, int | TopicOptions] = {
+    "orders": {"partitions": 1, "replication_factor": 2},
+    "wide": {"partitions": 2, "replication_factor": 1},
+}
 SETTINGS = {"offsets.topic.num.partitions": 1, "transaction.state.log.num.partitions": 1}
 
 
@@ -21,10 +25,10 @@ def cluster() -> Iterator[Cluster]:
         yield cluster
 
 
-def write(cluster: Cluster, topic: str = "orders", **settings: str | int | bool) -> list[bytes]:
+def write(cluster: Cluster, topic: str = "orders", settings: Mapping[str, str | int | bool] | None = None) -> list[bytes]:
     """Sends two records one after the other, and returns those that the topic then has."""
     config: dict[str, str | int | bool] = {"bootstrap.servers": cluster.bootstrap_servers, "log_level": 0}
-    with Producer(config | settings) as producer:
+    with Producer({**config, **(settings or {})}) as producer:
         for value in (b"1", b"2"):
             producer.produce(topic, value, partition=0)
             assert producer.flush(30) == 0
@@ -46,7 +50,7 @@ def write(cluster: Cluster, topic: str = "orders", **settings: str | int | bool)
 )
 def test_fault_at_a_produce_has_its_effect(cluster: Cluster, fault: str, settings: dict[str, bool | int], expected: list[bytes]) -> None:
     handle = cluster.fault_at(f"Produce#1@producer:{fault}")
-    assert write(cluster, **settings) == expected
+    assert write(cluster, settings=settings) == expected
     assert handle.hits == 1
 
 
