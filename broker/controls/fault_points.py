@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 from contextlib import suppress
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from .declaration import control
 from .fault_handles import AsyncFaultHandle, adding
 from .faults import FaultControls
+
+if TYPE_CHECKING:
+    import asyncio
 
 AWAY_S = 0.2
 """How long a node is away that crashes at a point, by the wall clock, because the cluster's time may stand still."""
@@ -26,6 +28,8 @@ class FaultPointControls(FaultControls):
 
         Exploration reports such faults. It remains when the cluster is reset. Raises InvalidControl for an unknown API or fault.
         """
+        import asyncio
+
         from ..exploring.point_fault import add_point_fault
         from ..exploring.points import parse_specification
         from ..exploring.table import FAULTS
@@ -43,6 +47,8 @@ class FaultPointControls(FaultControls):
 
     async def _crash_and_return(self, node_id: int) -> None:
         """Ends a node without controlled shutdown, and starts it again after AWAY_S, unless the cluster has been stopped meanwhile."""
+        import asyncio
+
         with suppress(ValueError):
             await self._server.nodes.stop(node_id, graceful=False)
             await asyncio.sleep(AWAY_S)
