@@ -28,7 +28,7 @@ _FLAGS = sum(getattr(os, name, 0) for name in ("O_BINARY", "O_CLOEXEC", "O_NOCTT
 
 
 def check_regular(path: Place) -> None:
-    """Raises OSError if there is something at the path that is no regular file, or if no file can have this name."""
+    """Raises OSError if there is something at the path that is not a regular file, or if no file can have this name."""
     with suppress(FileNotFoundError):
         _check_existing(path)
 

@@ -222,7 +222,7 @@ def _share_offsets(client: ClusterClient, summary: GroupSummary) -> tuple[Offset
 
 
 def commit(client: ClusterClient, group: str, offsets: Offsets, member: str = "", epoch: int = -1) -> None:
-    """Commits offsets, by default as an administrator who is no member. Raises ClientError if the group has members then."""
+    """Commits offsets, by default as an administrator who is not a member. Raises ClientError if the group has members then."""
     topics = [
         OffsetCommitRequestTopic(
             name=name,

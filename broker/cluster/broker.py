@@ -28,7 +28,10 @@ RACK_AWARE_SELECTOR = "org.apache.kafka.common.replica.RackAwareReplicaSelector"
 
 
 class Broker:
-    """One node of the cluster. `settings` contains the node's own values of broker settings."""
+    """One node of the cluster. `settings` contains the node's own values of broker settings.
+
+    The other arguments are the parts of the cluster that the node uses; `share_view` is what its share partitions use.
+    """
 
     def __init__(
         self,
@@ -71,7 +74,7 @@ class Broker:
 
     @cached_property
     def sasl(self) -> SaslListeners:
-        """The SASL listeners. Their module is imported when there are any, because most clusters have none."""
+        """The SASL listeners of the node."""
         from ..security.sasl_listener import SaslListeners
 
         return SaslListeners(self.config, self.listeners, self._accounts())
@@ -82,12 +85,12 @@ class Broker:
 
     @cached_property
     def share_partitions(self) -> SharePartitions:
-        """The share partitions and the share sessions of the node. Their modules are imported when they are first needed."""
+        """The share partitions and the share sessions of the node."""
         from ..share_partitions.share_partitions import SharePartitions
 
         return SharePartitions(self.node_id, self.config.integers["group.share.max.share.sessions"], self._share_view)
 
     @property
     def loaded_share_partitions(self) -> SharePartitions | None:
-        """The same, None if there have not been any since the start."""
+        """`share_partitions`, or None if the node has not had any since the start."""
         return self.__dict__.get("share_partitions")

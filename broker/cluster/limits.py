@@ -11,7 +11,8 @@ from ..settings.properties import InvalidConfig
 class ConnectionQuotas:
     """Limits the number of connections, in total and by address (Kafka's ConnectionQuotas).
 
-    `overrides` maps single addresses to limits of their own. Limits per listener and limits of connection rates are not implemented.
+    `overrides` maps single addresses to limits of their own. Rates of connections are limited in
+    `throttling/connection_rates.py`. Limits per listener are not implemented.
     """
 
     def __init__(self, limit: int, limit_per_ip: int, overrides: Mapping[str, int] | None = None) -> None:

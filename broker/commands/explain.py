@@ -24,7 +24,7 @@ def add_options(explain: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
-    """Prints the entries. Returns 2 if the file cannot be read or is no capture, and 0 otherwise, even if the capture is truncated."""
+    """Prints the entries. Returns 2 if the file cannot be read or is not a capture, and 0 otherwise, even if the capture is truncated."""
     from ..control_errors import InvalidControl
     from ..process.terminal import has_colours
     from ..wire.filters import parse_filter

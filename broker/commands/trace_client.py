@@ -30,7 +30,7 @@ class Missed(NamedTuple):
 
 
 class NoStream(Exception):
-    """The control listener did not answer, or its answer is no stream of entries."""
+    """The control listener did not answer, or its answer is not a stream of entries."""
 
 
 class TraceRefused(Exception):

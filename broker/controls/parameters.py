@@ -24,7 +24,7 @@ Moment = datetime | str | int
 
 
 def moment_ms(moment: Moment) -> float:
-    """Returns a time in milliseconds since the Unix epoch. Raises ValueError for text that is no time."""
+    """Returns a time in milliseconds since the Unix epoch. Raises ValueError for text that is not a time."""
     if isinstance(moment, str):
         moment = datetime.fromisoformat(moment)
     return moment.timestamp() * 1000 if isinstance(moment, datetime) else moment

@@ -73,7 +73,7 @@ class RecordControls(TopicControls):
         partition: Annotated[int | None, "only this partition"] = None,
         *,
         offset: Annotated[int, "only records from this offset on"] = 0,
-        since: Annotated[Moment | None, "only records from the first one with this time or a later one on"] = None,
+        since: Annotated[Moment | None, "begin at the first record with this time or a later one"] = None,
         limit: Annotated[int | None, "at most this many records of each partition"] = None,
         max_bytes: Annotated[int | None, "stop in each partition after this many bytes of keys and values"] = None,
     ) -> list[Record]:

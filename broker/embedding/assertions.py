@@ -27,7 +27,7 @@ class ExpectedRecord(NamedTuple):
 def record(**fields: Any) -> ExpectedRecord:
     """Returns an expected record of which the given fields are compared, such as `record(value="paid", headers={"trace": b"1"})`.
 
-    Raises TypeError for a name that is no field of a record.
+    Raises TypeError for a name that is not a field of a record.
     """
     for name in fields:
         if name not in FIELDS:

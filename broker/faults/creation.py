@@ -1,4 +1,4 @@
-"""Makes a fault of its options.
+"""Creates a fault from its options.
 
 Every mistake raises InvalidControl with the name of the option before anything is changed: names that do not exist, numbers out of range,
 criteria that no request of the API can meet, and acts that exclude each other.

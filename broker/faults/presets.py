@@ -88,7 +88,7 @@ def move_leader(cluster: ClusterState, partition: Partition) -> None:
 
 
 def move_anywhere(cluster: ClusterState, partition: Partition) -> None:
-    """Makes another node the leader, which copies the records if it is no replica. If no other node is running, the leader stays."""
+    """Makes another node the leader, which copies the records if it is not a replica. If no other node is running, the leader stays."""
     former = partition.leader
     move_leader(cluster, partition)
     others = [node_id for node_id in cluster.brokers.running if node_id != former]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import cast
 
-from ...protocol.batches.down_conversion import as_stored, down_converted
+from ...protocol.batches.down_conversion import as_stored, down_convert
 from ...protocol.errors import ErrorCode, KafkaError
 from ...protocol.messages.fetch import PartitionData
 from ..releases.release import Release
@@ -41,7 +41,7 @@ def _convert(records: list[memoryview], config: TopicConfig, version: int, offse
     if stored > readable:
         if not config.booleans["message.downconversion.enable"]:
             raise KafkaError(ErrorCode.UNSUPPORTED_VERSION)
-        return [memoryview(down_converted(records, readable, offset))]
+        return [memoryview(down_convert(records, readable, offset))]
     return records if stored == BATCHES else [memoryview(as_stored(records, stored, offset))]
 
 

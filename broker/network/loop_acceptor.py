@@ -25,7 +25,7 @@ class LoopPorts:
 
     async def reserve(self, node: NodeConfig) -> NodeConfig:
         """Returns a node with the ports that the event loop has chosen for port 0. Raises OSError."""
-        return node.bound([listener.bound(await _free_port(listener)) for listener in node.listeners])
+        return node.with_listeners([listener.with_port(await _free_port(listener)) for listener in node.listeners])
 
     def reserve_again(self, nodes: Iterable[NodeConfig]) -> None:
         """Does nothing, because no port is reserved."""

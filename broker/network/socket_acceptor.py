@@ -128,9 +128,9 @@ class ReservedPorts:
         bound = []
         for listener in node.listeners:
             reserved = bind(listener)
-            bound.append(listener.bound(reserved.getsockname()[1]))
+            bound.append(listener.with_port(reserved.getsockname()[1]))
             self._sockets[bound[-1]] = reserved
-        return node.bound(bound)
+        return node.with_listeners(bound)
 
     def reserve_again(self, nodes: Iterable[NodeConfig]) -> None:
         """Binds the ports of those nodes whose ports were released. Raises OSError, and binds none, if one is in use."""

@@ -31,7 +31,7 @@ TOPIC_FIELDS = ("topic", "partitions", "replication_factor", "configs")
 
 
 class InvalidSeedData(ValueError):
-    """A line that is no entry."""
+    """A line that is not an entry."""
 
 
 class SeedTopic(NamedTuple):

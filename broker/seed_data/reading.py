@@ -51,7 +51,7 @@ def read_entries(files: Iterable[Path], on_bytes: Callable[[int], object] | None
     """Yields the entries of files, each with its place such as orders.jsonl:3, for messages about it.
 
     `on_bytes` is called with the number of bytes that have been read since the call before.
-    Raises InvalidConfig for a line that is no entry, and for a file that cannot be read or is of another kind.
+    Raises InvalidConfig for a line that is not an entry, and for a file that cannot be read or is of another kind.
     """
     for file in files:
         if file.suffix not in SUFFIXES:

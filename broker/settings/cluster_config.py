@@ -67,7 +67,7 @@ class NodeConfig:
         """The listener that is advertised as bootstrap.servers: the first one of `security_protocol` or, without one, the first one."""
         return next((each for each in self.listeners if each.security_protocol == self.security_protocol), self.listeners[0])
 
-    def bound(self, listeners: Sequence[Listener]) -> NodeConfig:
+    def with_listeners(self, listeners: Sequence[Listener]) -> NodeConfig:
         """Returns the node with listeners that are bound to ports, and with their settings, which DescribeConfigs shows."""
         return replace(self, listeners=tuple(listeners), properties={**self.properties, **listener_settings(listeners)})
 
@@ -76,7 +76,7 @@ class NodeConfig:
         listeners = [replace(each, node_id=node_id, port=0, advertised_port=0) for each in self.listeners]
         properties = {name: value for name, value in self.properties.items() if name != "broker.rack"}
         properties |= {"node.id": str(node_id), "broker.id": str(node_id)} | ({"broker.rack": rack} if rack else {})
-        return NodeConfig(node_id, rack or None, tuple(listeners), properties).bound(listeners)
+        return NodeConfig(node_id, rack or None, tuple(listeners), properties).with_listeners(listeners)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,8 +86,8 @@ class ClusterConfig:
     `unknown` names the given settings that Kafka does not know, if these are to be ignored with a warning; `ignored` lacks them then.
 
     `features` are levels to which features are finalized at start; all others begin at the highest level of the release.
-    `max_memory_bytes` limits the memory of all logs together; None is no limit. `users` maps names to passwords; `acls` are access control
-    entries as `security/acl_texts.py` describes them. With `tls`, certificates are generated for listeners without a key store.
+    `max_memory_bytes` limits the memory of all logs together, unless it is None. `users` maps names to passwords; `acls` are access
+    control entries as `security/acl_texts.py` describes them. With `tls`, certificates are generated for listeners without a key store.
     `release` is the emulated release of Kafka, None for 4.3.
     """
 
@@ -200,7 +200,7 @@ def _node_id(properties: Mapping[str, str]) -> int | None:
 def _node(node_id: int, properties: Mapping[str, str], shift: int) -> NodeConfig:
     listeners = listeners_of(node_id, properties, shift)
     identity = {"node.id": str(node_id), "broker.id": str(node_id)}
-    return NodeConfig(node_id, properties.get("broker.rack") or None, listeners, {**properties, **identity}).bound(listeners)
+    return NodeConfig(node_id, properties.get("broker.rack") or None, listeners, {**properties, **identity}).with_listeners(listeners)
 
 
 def _check_conflicts(nodes: Sequence[NodeConfig]) -> None:

@@ -27,7 +27,7 @@ class Listener:
     advertised_port: int
     security_protocol: str = "PLAINTEXT"
 
-    def bound(self, port: int) -> Listener:
+    def with_port(self, port: int) -> Listener:
         """Returns the listener with the port to which it is bound."""
         return replace(self, port=port, advertised_port=self.advertised_port or port)
 
@@ -70,7 +70,7 @@ def _listener(node_id: int, listening: ListenerEndpoint, advertised: ListenerEnd
 
 
 def _check_unique(setting: str, endpoints: Sequence[ListenerEndpoint], properties: Mapping[str, str]) -> None:
-    """Raises InvalidConfig if two listeners have the same name, or two that would be bound have the same port."""
+    """Raises InvalidConfig if two listeners have the same name, or would be bound to the same port."""
     if len({endpoint.name for endpoint in endpoints}) < len(endpoints):
         raise InvalidConfig(f"Each listener must have a different name, {setting}: {properties[setting]}")
     ports = [endpoint.port for endpoint in endpoints if endpoint.port]

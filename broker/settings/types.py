@@ -27,7 +27,7 @@ class ConfigType(IntEnum):
 
 
 class ConfigResourceType(IntEnum):
-    """Kind of resource that has settings (Kafka's ConfigResource.Type). `SETTINGS` has rows for all but BROKER_LOGGER."""
+    """Kind of resource that has settings (Kafka's ConfigResource.Type). `rows.SETTINGS` has rows for all but BROKER_LOGGER."""
 
     TOPIC = 2
     BROKER = 4
@@ -58,7 +58,7 @@ class Range(NamedTuple):
     def complaint(self, value: Value) -> str | None:
         """Returns Kafka's error message for `value`, or None if the value is allowed."""
         if not isinstance(value, int | float):
-            raise TypeError(f"{value!r} is no number")
+            raise TypeError(f"{value!r} is not a number")
         too_high = self.high is not None and value > self.high
         if value == self.or_else or not (value < self.low or too_high):
             return None

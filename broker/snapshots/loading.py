@@ -57,7 +57,7 @@ def loaded_config(
     as_version = state["as_version"] if as_version is None else as_version
     if not ignore_unknown_settings:
         check_spelling(set[str]().union(*changed))
-    # The cluster that was saved may have ignored unknown settings; they are no reason to refuse its file.
+    # The cluster that was saved may have ignored unknown settings; its file is not refused because of them.
     config = cluster_of(brokers, cluster_id=state["cluster"]["cluster_id"], as_version=as_version, ignore_unknown_settings=True)
     config = replace(config, tls=any(map(_has_generated_certificate, config.nodes)), users=users_of(state))
     present, expected = [node.node_id for node in config.nodes], [node.node_id for node in saved]

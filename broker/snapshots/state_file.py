@@ -38,7 +38,7 @@ _CHUNK_BYTES = 1024 * 1024
 
 
 class InvalidStateFile(ValueError):
-    """A file is no saved state, is damaged, or was written by a newer version."""
+    """A file is not a saved state, is damaged, or was written by a newer version."""
 
 
 def save(state: State, path: Path) -> int:

@@ -31,7 +31,7 @@ class Snapshots:
         return self._taken[snapshot_id][1]
 
     def faults(self, snapshot_id: int) -> tuple[Fault, ...]:
-        """Returns the faults that were active. They count their hits on, because users have handles of them."""
+        """Returns the faults that were active. They continue to count their hits, because users have handles of them."""
         return self._taken[snapshot_id][2]
 
     def take(self, cluster: ClusterState, faults: tuple[Fault, ...] = ()) -> Snapshot:
@@ -43,5 +43,5 @@ class Snapshots:
         return snapshot
 
     def close(self, snapshot_id: int) -> None:
-        """Releases a snapshot, and the memory that only it still refers to."""
+        """Releases a snapshot, and the memory to which nothing else refers."""
         del self._taken[snapshot_id]

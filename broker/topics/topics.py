@@ -138,14 +138,14 @@ class Topics(dict[str, Topic]):
         return Topic(name, topic_id, config, self._memory, self._blocks, self._nodes.silent)
 
     def add(self, topic: Topic) -> None:
-        """Adds a topic to those that can be found."""
+        """Adds a topic that `new` has returned."""
         self[topic.name] = self.by_id[topic.id] = topic
         topic.on_leader_change = self._leader_changed
         self._by_metric_name[metric_name(topic.name)] = topic.name
         self.on_addition(topic)
 
     def remove(self, topic: Topic) -> None:
-        """Removes a topic from those that can be found, and releases its name."""
+        """Removes a topic, and releases its name."""
         del self[topic.name], self.by_id[topic.id], self._by_metric_name[metric_name(topic.name)]
         self.version += 1
         self._count_records(1)

@@ -69,7 +69,7 @@ def _subject(element: Element) -> str:
     return element.transactional_id or element.group or ""
 
 
-# The contents of responses. A response that is not complete in the record has zeros behind its head, which are no contents.
+# The contents of responses. A response that is not complete in the record has zeros behind its head, which are not contents.
 
 
 def _partitions(topics: Iterable[Any], partitions_of: str, exchange: Exchange) -> Iterator[tuple[str, Any]]:

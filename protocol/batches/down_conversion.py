@@ -23,7 +23,7 @@ _READ_BYTES = 128 * 1024
 """The most bytes of the batches that are converted at a time."""
 
 
-def down_converted(records: Sequence[memoryview], magic: int, first_offset: int) -> bytes:
+def down_convert(records: Sequence[memoryview], magic: int, first_offset: int) -> bytes:
     """Returns batches as a message set of format `magic`, as a fetch from `first_offset` on returns it.
 
     Raises KafkaError with UNSUPPORTED_COMPRESSION_TYPE if the first batch to convert is compressed with zstd.

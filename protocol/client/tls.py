@@ -1,4 +1,4 @@
-"""The TLS context of a client: whom it trusts, the certificate that it shows, and whether it compares host names."""
+"""The TLS context of a client: the authorities that it trusts, the certificate that it shows, and whether it compares host names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The help of `odradek ctl`: the commands, those that begin with a word, and one command with its arguments.
+"""The help of `odradek ctl`: of all commands, of those that begin with a word, or of one command with its arguments.
 
 It is derived from the docstrings that Python's users read. A command prints what a method returns, ends with an exit code instead of an
 exception, and has options instead of parameters. Sentences that begin with "Raises" or "In Python" are for Python's users only.

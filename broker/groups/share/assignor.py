@@ -8,7 +8,7 @@ balance allows. If all members subscribe to the same topics, their partitions ar
 2. Members with more partitions than wanted lose some, and partitions that more members share than `sharing` lose some members.
 3. Members with fewer partitions than wanted take turns to get the partitions with fewer members.
 
-Which partitions are lost and which are got first depends on the order in which Java iterates over hash tables (`java_hash_table`). If the
+The order in which partitions are lost and got is that in which Java iterates over hash tables (`kafka_quirks/java_hash.py`). If the
 ids of two topics fall into the same bucket, Kafka's order depends on all former assignments, and is not reproduced.
 """
 

@@ -24,6 +24,10 @@ def parse_schema(schema_type: str, text: str, references: Sequence[Reference] = 
         from .avro.schema import parse_avro
 
         return parse_avro(text, references)
+    if schema_type == "JSON":
+        from .json_schema.schema import parse_json_schema
+
+        return parse_json_schema(text, references)
     raise InvalidSchema(f"Invalid schema type {schema_type}")
 
 

@@ -17,12 +17,15 @@ MAX_DIGITS = 1000
 ESCAPED_CONTROL = re.compile(r"\\u00[01][0-9a-f]")
 
 
-def read_json(text: str) -> Any:
-    """Returns the JSON value of `text`. Raises `InvalidSchema` if it is no JSON, or exceeds the limits of length and nesting."""
+def read_json(text: str, *, exact: bool = False) -> Any:
+    """Returns the JSON value of `text`. Raises `InvalidSchema` if it is no JSON, or exceeds the limits of length and nesting.
+
+    If `exact` is true, numbers with a fraction or an exponent are read as `Decimal`, which keeps their digits.
+    """
     if len(text) > MAX_TEXT_LENGTH:
         raise InvalidSchema(f"the schema has {len(text)} characters, but at most {MAX_TEXT_LENGTH} are allowed")
     try:
-        value = json.loads(text, parse_int=_read_integer, parse_constant=_refuse_constant)
+        value = json.loads(text, parse_int=_read_integer, parse_float=_read_exactly if exact else None, parse_constant=_refuse_constant)
     except ValueError as error:
         raise InvalidSchema(f"the schema is not valid JSON: {error}") from None
     except RecursionError:
@@ -37,6 +40,15 @@ def _read_integer(digits: str) -> int:
     if len(digits) > MAX_DIGITS:
         raise ValueError(f"a number has {len(digits)} digits, but at most {MAX_DIGITS} are allowed")
     return int(digits)
+
+
+def _read_exactly(digits: str) -> Decimal:
+    if len(digits) > MAX_DIGITS:
+        raise ValueError(f"a number has {len(digits)} digits, but at most {MAX_DIGITS} are allowed")
+    number = Decimal(digits)
+    if not -MAX_DIGITS <= number.adjusted() <= MAX_DIGITS:
+        raise ValueError(f"the number {digits} has more than {MAX_DIGITS} digits")
+    return number
 
 
 def _refuse_constant(name: str) -> NoReturn:
@@ -75,7 +87,18 @@ def write_json(value: Any) -> str:
         return "null"
     if isinstance(value, float):
         return write_double(value)
-    return str(value)
+    return str(abs(value) if value == 0 else value)
+
+
+def sort_keys(value: Any) -> Any:
+    """Returns the JSON `value` with the keys of all objects in the order of Java's TreeMap, which compares UTF-16."""
+    if isinstance(value, dict):
+        return {key: sort_keys(value[key]) for key in sorted(value, key=_utf16)}
+    return [sort_keys(element) for element in value] if isinstance(value, list) else value
+
+
+def _utf16(text: str) -> bytes:
+    return text.encode("utf-16-be")
 
 
 def write_string(value: str) -> str:

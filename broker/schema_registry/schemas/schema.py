@@ -8,13 +8,13 @@ from typing import Any, Protocol
 MAX_TEXT_LENGTH = 1_000_000
 """The longest schema in characters. Confluent's registry has nearly the same limit, because a record of `_schemas` may have 1 MiB."""
 
-MAX_NESTING = 200
+MAX_NESTING = 100
 """The deepest nesting of a schema. Confluent's limit of 1,000 is that of its JSON parser; Python's stack ends earlier."""
 
 MAX_MESSAGES = 1_000
 """The largest number of incompatibilities that are listed for one pair of schemas."""
 
-MAX_COMPARISONS = 200_000
+MAX_COMPARISONS = 40_000
 """The largest number of pairs of parts that are compared for one pair of schemas, because unions are compared each with each."""
 
 

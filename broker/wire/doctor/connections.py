@@ -82,7 +82,7 @@ def _is_for_one_message(connection: ConnectionHistory) -> bool:
 
 
 def _one_after_the_other(connections: Sequence[ConnectionHistory], begin: Callable[[ConnectionHistory], Entry]) -> list[ConnectionHistory]:
-    """Returns connections each of which was closed before the next one began. Several at the same time are no loop."""
+    """Returns connections each of which was closed before the next one began. Several connections at the same time are not a loop."""
     row: list[ConnectionHistory] = []
     for connection in sorted(connections, key=_opened_ms):
         last = row[-1].closed if row else None

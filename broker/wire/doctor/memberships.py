@@ -32,7 +32,7 @@ class End(Enum):
 class Membership:
     """One membership. `poll_timeout_ms` is max.poll.interval.ms, which clients send as the rebalance time-out.
 
-    `last` is the last request of the member to which the group agreed, and `ending` the one by which it left or learned of its removal.
+    `last` is the last request of the member that the group accepted, and `ending` the one by which it left or learned of its removal.
     """
 
     group: str
@@ -59,7 +59,7 @@ class Membership:
     def polled_late(self) -> bool:
         """Whether the member left because its program did not poll within max.poll.interval.ms.
 
-        Newer clients say so. An older one leaves that long after it joined, without a commit since then.
+        Newer clients give that as the reason (KIP-800). An older client leaves this long after it joined, without a commit in between.
         """
         if self.end is not End.LEFT or self.ending is None:
             return False
@@ -91,7 +91,7 @@ def memberships_of(client: ClientHistory) -> list[Membership]:
 
 
 def _continues(membership: Membership, exchange: Exchange) -> bool:
-    """Applies a request of a member. Returns whether it is still one."""
+    """Applies a request of a member. Returns False if the membership has ended."""
     removed = _REMOVED.intersection(exchange.errors)
     if removed or _leaves(exchange):
         membership.end, membership.ending = End.REMOVED if removed else End.LEFT, exchange
@@ -123,7 +123,7 @@ def _member_ids(exchange: Exchange) -> Iterator[str]:
 
 
 def _joins(exchange: Exchange) -> bool:
-    """Returns whether a request has made a member, or has brought one into a new generation."""
+    """Returns whether a request has added a member, or has moved one to a new generation."""
     if exchange.errors:
         return False
     request: Any = exchange.request

@@ -103,7 +103,7 @@ def _may_be_appended(exchange: Exchange) -> bool:
 def _was_lost(first: Exchange, second: Exchange) -> bool:
     """Returns whether the client did not learn in time that the first request was successful, before it sent the second one.
 
-    Records with the same contents and times in two batches are no repetition if their client sent both at about the same time.
+    Records with the same contents and times in two batches do not count as a repetition if their client sent both at about the same time.
     """
     if first.errors or first.faults or first.response_frame is None:
         return True

@@ -1,6 +1,6 @@
 """Finds the TCP segment in a captured packet: below loopback, Ethernet, Linux cooked (v1 and v2) and raw headers, in IPv4 and IPv6.
 
-Everything else is no segment: other protocols, fragments, and packets whose headers are incomplete.
+Everything else is not a segment: other protocols, fragments, and packets whose headers are incomplete.
 """
 
 from __future__ import annotations

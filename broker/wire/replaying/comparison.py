@@ -66,7 +66,7 @@ def _same(spec: Spec, before: Any, now: Any, ids: Ids) -> bool:
 
 
 def _contents(records: Any) -> object:
-    """Returns what record batches contain: offsets, keys, values and headers. Bytes that are no batches are returned as they are."""
+    """Returns what record batches contain: offsets, keys, values and headers. Bytes that are not batches are returned as they are."""
     data = bytes(records)
     try:
         return [(record.offset, record.key, record.value, record.headers) for batch in batches(data) for record in batch.records()]

@@ -92,7 +92,7 @@ Translation = Callable[[str, Any], Any]
 
 
 def kind_of(spec: Spec) -> str | None:
-    """Returns the kind of the id in a field, None if it is no such id."""
+    """Returns the kind of the id in a field, None if the field contains no id."""
     if spec.array or isinstance(spec.kind, type) or (spec.name == "leader" and spec.kind != "str"):
         return None
     return KINDS.get(spec.name)

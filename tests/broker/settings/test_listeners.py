@@ -31,10 +31,10 @@ def test_listener_bound_has_port_in_place_of_0() -> None:
     node = cluster_of([{"listeners": "A://127.0.0.1:0"}], nodes=2).nodes[1]
     (listener,) = node.listeners
     assert listener == Listener(2, "A", "127.0.0.1", 0, "127.0.0.1", 0)
-    assert listener.bound(4000) == Listener(2, "A", "127.0.0.1", 4000, "127.0.0.1", 4000)
-    assert node.bound([listener.bound(4000)]).properties["advertised.listeners"] == "A://127.0.0.1:4000"
+    assert listener.with_port(4000) == Listener(2, "A", "127.0.0.1", 4000, "127.0.0.1", 4000)
+    assert node.with_listeners([listener.with_port(4000)]).properties["advertised.listeners"] == "A://127.0.0.1:4000"
     forwarded = cluster_of([{"listeners": "A://:0", "advertised.listeners": "A://host:9092"}], nodes=1).nodes[0].listeners[0]
-    assert forwarded.bound(4000).advertised == "host:9092"
+    assert forwarded.with_port(4000).advertised == "host:9092"
 
 
 @pytest.mark.parametrize(

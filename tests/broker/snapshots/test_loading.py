@@ -28,7 +28,7 @@ SETTINGS = {
 
 def saved(nodes: int = 2, **others: str) -> tuple[State, tuple[NodeConfig, ...]]:
     config = cluster_of([SETTINGS | others], nodes=nodes, cluster_id="id", ignore_unknown_settings=True)
-    config = replace(config, nodes=tuple(node.bound(node.listeners) for node in config.nodes))
+    config = replace(config, nodes=tuple(node.with_listeners(node.listeners) for node in config.nodes))
     cluster = ClusterState(config, Turns(Timers(0), lambda: 0.0), Random(1))
     return write_cluster(cluster), config.nodes
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from odradek.protocol.batches.compression import Compression
-from odradek.protocol.batches.down_conversion import as_stored, down_converted
+from odradek.protocol.batches.down_conversion import as_stored, down_convert
 from odradek.protocol.batches.message_sets import read_message_set
 from odradek.protocol.batches.record_builder import build_batch, build_marker
 from odradek.protocol.batches.records import LOG_APPEND_TIME, PREFIX_SIZE, Record, read_header
@@ -26,43 +26,43 @@ def offsets(data: bytes) -> list[int]:
 
 @pytest.mark.parametrize("magic", [0, 1])
 @pytest.mark.parametrize("codec", [Compression.NONE, Compression.GZIP, Compression.SNAPPY, Compression.LZ4])
-def test_down_converted_records_keep_offsets_and_values(magic: int, codec: Compression) -> None:
+def test_down_convert_records_keep_offsets_and_values(magic: int, codec: Compression) -> None:
     data = as_stored([batch(5, codec=codec)], magic, 5)
     found = read_by_kafka_python(data, magic)
     assert [(each[0], each[3], each[4]) for each in found] == [(offset, b"k", b"v" * 10) for offset in (5, 6, 7)]
     assert [each[1] for each in found] == ([1005, 1006, 1007] if magic else [None] * 3)
 
 
-def test_down_converted_append_time_is_that_of_the_batch() -> None:
+def test_down_convert_append_time_is_that_of_the_batch() -> None:
     found = read_by_kafka_python(as_stored([batch(0, timestamp_type=LOG_APPEND_TIME)], 1, 0), 1)
     assert {(each[1], each[2]) for each in found} == {(1002, 1)}
 
 
-def test_down_converted_uncompressed_records_begin_at_the_offset() -> None:
+def test_down_convert_uncompressed_records_begin_at_the_offset() -> None:
     assert offsets(as_stored([batch(5)], 1, 6)) == [6, 7]
     assert offsets(as_stored([batch(5, codec=Compression.GZIP)], 1, 6)) == [5, 6, 7]
     assert as_stored([batch(5)], 1, 8) == b""
 
 
-def test_down_converted_larger_first_batch_is_sent_whole() -> None:
+def test_down_convert_larger_first_batch_is_sent_whole() -> None:
     """Without compression, messages are larger than the records of a batch."""
     source = batch(0, count=100)
-    data = down_converted([source], 1, 0)
+    data = down_convert([source], 1, 0)
     assert len(data) > len(source)
     assert offsets(data) == list(range(100))
 
 
-def test_down_converted_later_batches_are_cut_at_the_size() -> None:
+def test_down_convert_later_batches_are_cut_at_the_size() -> None:
     source = memoryview(bytes(batch(0, 100)) + bytes(batch(100, 100)) + bytes(batch(200, 100)))
-    data = down_converted([source], 1, 0)
+    data = down_convert([source], 1, 0)
     assert len(data) == len(source)
     assert [record.offset for record in read_message_set(memoryview(data)).records][-1] < 300
     assert len(read_message_set(memoryview(data)).records) < 300
 
 
-def test_down_converted_short_records_are_followed_by_overflow() -> None:
+def test_down_convert_short_records_are_followed_by_overflow() -> None:
     source = [batch(0, 1), memoryview(bytes(build_marker(9, 0, 0, 1000, committed=True)))]
-    data = down_converted(source, 1, 0)
+    data = down_convert(source, 1, 0)
     assert len(data) == sum(map(len, source))
     size = PREFIX_SIZE + int.from_bytes(data[8:12], "big")
     assert offsets(data[:size]) == [0]
@@ -71,26 +71,26 @@ def test_down_converted_short_records_are_followed_by_overflow() -> None:
     assert int.from_bytes(rest[8:12], "big") == max(len(rest) + 1, 61) and not any(rest[12:])
 
 
-def test_down_converted_long_overflow_is_repeated() -> None:
-    data = down_converted([batch(0, 1, size=5), batch(1, 1, Compression.ZSTD), memoryview(bytes(300_000))], 1, 0)
+def test_down_convert_long_overflow_is_repeated() -> None:
+    data = down_convert([batch(0, 1, size=5), batch(1, 1, Compression.ZSTD), memoryview(bytes(300_000))], 1, 0)
     overflow = data.index(b"\xff" * 8)
     assert data[overflow + 128 * 1024 :][:8] == b"\xff" * 8
     assert len(data) > 300_000
 
 
-def test_down_converted_control_batch_alone_is_an_overflow() -> None:
+def test_down_convert_control_batch_alone_is_an_overflow() -> None:
     marker = memoryview(bytes(build_marker(9, 0, 0, 1000, committed=True)))
-    assert down_converted([marker], 1, 0) == b"\xff" * 8 + (61).to_bytes(4, "big")
+    assert down_convert([marker], 1, 0) == b"\xff" * 8 + (61).to_bytes(4, "big")
 
 
-def test_down_converted_zstd_first_is_refused() -> None:
+def test_down_convert_zstd_first_is_refused() -> None:
     with pytest.raises(KafkaError) as refusal:
-        down_converted([batch(0, codec=Compression.ZSTD)], 1, 0)
+        down_convert([batch(0, codec=Compression.ZSTD)], 1, 0)
     assert refusal.value.code is ErrorCode.UNSUPPORTED_COMPRESSION_TYPE
 
 
-def test_down_converted_zstd_later_ends_the_records() -> None:
-    data = down_converted([batch(0), batch(3, codec=Compression.ZSTD)], 1, 0)
+def test_down_convert_zstd_later_ends_the_records() -> None:
+    data = down_convert([batch(0), batch(3, codec=Compression.ZSTD)], 1, 0)
     assert [record.value for record in read_message_set(memoryview(data)).records] == [b"v" * 10] * 3
 
 

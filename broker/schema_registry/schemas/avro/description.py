@@ -6,6 +6,7 @@ import struct
 from collections.abc import Iterable
 from typing import Any
 
+from ..json_text import sort_keys
 from ..schema import MAX_NESTING, InvalidSchema
 from .logical_types import has_logical_type
 from .types import (
@@ -123,27 +124,16 @@ class NormalAvroDescription(AvroDescription):
         return sorted(field.aliases)
 
     def _default(self, field: AvroField) -> Any:
-        return field.default if field.default is NO_DEFAULT else _sort_keys(_convert_default(field.type, field.default))
+        return field.default if field.default is NO_DEFAULT else sort_keys(_convert_default(field.type, field.default))
 
     def _properties(self, part: AvroType | AvroField) -> dict[str, Any]:
-        properties: dict[str, Any] = _sort_keys(part.properties)
+        properties: dict[str, Any] = sort_keys(part.properties)
         if not isinstance(part, AvroType) or not has_logical_type(part):
             return properties
         first = ["logicalType"]
         if properties["logicalType"] == "decimal":
             first += ["precision", "scale"] if properties.get("scale") else ["precision"]
         return {key: properties[key] for key in first} | properties
-
-
-def _sort_keys(value: Any) -> Any:
-    """Returns the JSON `value` with the keys of all objects in the order of Java's TreeMap, which compares UTF-16."""
-    if isinstance(value, dict):
-        return {key: _sort_keys(value[key]) for key in sorted(value, key=_utf16)}
-    return [_sort_keys(element) for element in value] if isinstance(value, list) else value
-
-
-def _utf16(text: str) -> bytes:
-    return text.encode("utf-16-be")
 
 
 def _convert_default(schema: AvroType, value: Any) -> Any:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ..json_text import read_json, write_json
 from ..schema import ComparisonTooLarge, InvalidSchema, Reference
-from .compatibility import AvroComparison
+from .compatibility import ROOT, AvroComparison
 from .description import AvroDescription, NormalAvroDescription
 from .parser import AvroParser
 from .types import AvroType, NamedType
@@ -32,7 +32,7 @@ class AvroSchema:
 
     def find_incompatibilities(self, writer: AvroSchema) -> list[str]:
         try:
-            return AvroComparison().compare(self.root, writer.root)
+            return AvroComparison().compare(self.root, writer.root, ROOT)
         except ComparisonTooLarge:
             return ["Unexpected exception during compatibility check: the schemas contain too many pairs of types"]
         except ValueError as error:

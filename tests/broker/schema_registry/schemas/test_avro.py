@@ -231,8 +231,16 @@ class TestCompatibility:
         assert len(find_incompatibilities(reader, writer)) == 1
         assert find_incompatibilities(reader, reader) == []
 
-    def test_cycles_of_different_length_end_in_a_message(self) -> None:
+    def test_cycles_of_different_length_are_compared(self) -> None:
         def cycle(length: int) -> Schema:
-            return avro([record(field("n", f"R{(number + 1) % length}"), name=f"R{number}") for number in range(length)])
+            return avro([record(field("n", f"R{(number + 1) % length}", aliases=["m"]), name=f"R{number}") for number in range(length)])
 
-        assert "too many pairs" in find_incompatibilities(cycle(13), cycle(17))[0]
+        assert find_incompatibilities(cycle(13), cycle(17))
+
+    def test_large_unions_end_in_a_message(self) -> None:
+        reader, writer = (avro([record(field(side, "int"), name=f"{side}{number}") for number in range(250)]) for side in "ab")
+        assert "too many pairs" in find_incompatibilities(reader, writer)[0]
+
+    def test_field_that_matches_two_fields_ends_in_a_message(self) -> None:
+        found = find_incompatibilities(avro(record(field("a", "int", aliases=["b"]))), avro(record(field("a", "int"), field("b", "int"))))
+        assert "field a matches multiple fields" in found[0]
