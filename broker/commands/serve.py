@@ -15,9 +15,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ..controls.http.access import ControlAddress
-    from ..network.server import Server
+    from ..network.server import Server, ServerOptions
     from ..process.tracing import Tracer
+    from ..registry_edge.access import RegistryAddress
     from ..settings.cluster_config import ClusterConfig, TopicSpec
+    from ..settings.schema_registry import RegistrySettings
     from ..wire.capture_options import CaptureOptions
     from .ready_file import ReadyFile
 
@@ -49,30 +51,22 @@ def _run(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
     from ..control_errors import InvalidControl
     from ..process import terminal
     from ..settings.properties import InvalidConfig
-    from .saved import saved_config, saved_state
 
     try:
-        saved = saved_state(options)
-        cluster = with_record(cluster_config(options, environ) if saved is None else saved_config(saved, options, environ), options)
+        server_options = _server_options(options, environ)
         trace = None if not _is_traced(options) else _tracer(options)
-        topics = topic_specs(options, environ, cluster)
-        control = control_address(options, environ)
-        data = seed_files(options)
         command = command_of(options)
-        capture = capture_options(options)
         ready_file = _ready_file(options)
     except (InvalidConfig, InvalidControl) as error:
         return refuse(str(error))
     logs.configure(options.log_format, options.log_level or ("ERROR" if options.quiet else "INFO"))
-    logs.log_ignored_settings(cluster.ignored)
-    logs.warn_of_unknown_settings(cluster.unknown)
+    logs.log_ignored_settings(server_options.config.ignored)
+    logs.warn_of_unknown_settings(server_options.config.unknown)
     if find_spec("crc32c") is None:
         from ...protocol.batches import checksum  # noqa: F401  (warns now, rather than at the first record)
 
-    from ..network.server import ServerOptions
     from ..process.serving import run as run_cluster
 
-    server_options = ServerOptions(cluster, topics, data, saved, control=control, capture=capture)
     greets = options.log_format == "text" and not options.quiet
     if greets and sys.stderr.isatty():
         logs.hold_start_up_lines()
@@ -86,7 +80,7 @@ def _run(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
         if ready_file is not None:
             ready_file.write(lines)
         if greets:
-            logs.show(terminal.greeting(server.config, server.bootstrap_servers, control_listener))
+            logs.show(terminal.greeting(server.config, server.bootstrap_servers, control_listener, server.schema_registry_url))
 
     try:
         return run_cluster(server_options, command=command, trace=trace, exit_with_parent=options.exit_with_parent, on_ready=ready)
@@ -98,6 +92,26 @@ def _run(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
     finally:
         if ready_file is not None:
             ready_file.remove()
+
+
+def _server_options(options: argparse.Namespace, environ: Mapping[str, str]) -> ServerOptions:
+    """Returns what the cluster starts with. Raises InvalidConfig or InvalidControl."""
+    from ..network.server import ServerOptions
+    from .saved import saved_config, saved_state
+
+    registry, registry_settings = schema_registry(options, environ)
+    saved = saved_state(options)
+    cluster = with_record(cluster_config(options, environ) if saved is None else saved_config(saved, options, environ), options)
+    return ServerOptions(
+        cluster,
+        topic_specs(options, environ, cluster),
+        seed_files(options),
+        saved,
+        control=control_address(options, environ),
+        capture=capture_options(options),
+        schema_registry=registry,
+        registry_settings=registry_settings,
+    )
 
 
 def _ready_file(options: argparse.Namespace) -> ReadyFile | None:
@@ -115,6 +129,8 @@ def _addresses(server: Server, control_listener: str | None) -> str:
         lines.append(f"control={control_listener}")
     if server.security.generated_tls is not None:
         lines.append(f"ssl.ca.location={server.security.generated_tls.ca_file}")
+    if server.schema_registry_url is not None:
+        lines.append(f"schema.registry.url={server.schema_registry_url}")
     return "\n".join([*lines, ""])
 
 
@@ -261,6 +277,25 @@ def control_address(options: argparse.Namespace, environ: Mapping[str, str]) -> 
     return ControlAddress.parse(options.control, token)
 
 
+def schema_registry(options: argparse.Namespace, environ: Mapping[str, str]) -> tuple[RegistryAddress | None, RegistrySettings]:
+    """Returns the address of the schema registry, None if there is to be none, and its settings, which are removed from `options.set`.
+
+    Raises InvalidConfig.
+    """
+    from ..settings.schema_registry import LISTENERS, RegistrySettings, address_in, registry_settings_of, split_settings
+
+    given = registry_settings_of(environ)
+    overrides, options.set = split_settings(options.set)
+    settings = RegistrySettings.of(given | overrides)
+    text = options.schema_registry or (address_in(given[LISTENERS]) if LISTENERS in given else None)
+    if text is None:
+        return None, settings
+
+    from ..registry_edge.access import RegistryAddress
+
+    return RegistryAddress.parse(text), settings
+
+
 def capture_options(options: argparse.Namespace) -> CaptureOptions | None:
     """Returns the options of the capture, None if there is to be none. Raises InvalidConfig."""
     from ..settings.properties import InvalidConfig
@@ -328,6 +363,8 @@ def add_options(run: argparse.ArgumentParser) -> None:
         metavar="TOKEN",
         help="require this token for controls, needed unless the address is a loopback address (default: ODRADEK_CONTROL_TOKEN)",
     )
+    registry_help = "serve a schema registry at this address (default: that in SCHEMA_REGISTRY_LISTENERS, otherwise off)"
+    run.add_argument("--schema-registry", metavar="HOST:PORT", help=registry_help)
     _add_capture_options(run)
     _add_record_options(run)
     _add_log_options(run)
