@@ -19,7 +19,7 @@ import odradek
 pytestmark = pytest.mark.sockets  # in child processes
 ROOT = Path(__file__).parents[2]
 PYTHON = [sys.executable, "-m"]
-CODE = ("broker", "plugin", "protocol", "spark_sink", "storage")
+CODE = ("broker", "plugin", "protocol", "simulation", "spark_sink", "storage")
 SERVES = """
 import odradek, pyspark_odradek, socket
 assert odradek.__file__.startswith(ORIGIN), odradek.__file__
