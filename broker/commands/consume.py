@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing
 from typing import TYPE_CHECKING, TypeAlias
 
 from .cluster_access import with_client
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from ...protocol.client.connection import TopicPartition
     from ..client.cluster_client import ClusterClient
     from ..client.reading import Reader
+    from ..client.schema_registry import SchemaRegistryClient
 
     Form: TypeAlias = Callable[[TopicPartition, Record], bytes]
 
@@ -41,30 +43,37 @@ def run(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
         return refuse("--partition and --from have no effect with --group; move the offsets with odradek groups reset-offsets")
     try:
         form = _form(options, environ)
-        if options.key_format or options.value_format:
-            form = _decoding(form or _form_of_text(DEFAULT_FORMAT), options, environ)
+        registry = _registry(options, environ)
     except ValueError as error:
         return refuse(str(error))
-    return with_client(options, environ, lambda client: _consume(client, options, form))
+    if registry is None:
+        return with_client(options, environ, lambda client: _consume(client, options, form))
+    decoding = _decode_before(form, registry, options)
+    with closing(registry):
+        return with_client(options, environ, lambda client: _consume(client, options, decoding))
 
 
-def _form_of_text(text: str) -> Form:
+def _registry(options: argparse.Namespace, environ: Mapping[str, str]) -> SchemaRegistryClient | None:
+    """Returns a client of the schema registry if keys or values are shown by its schemas. Raises ValueError if its URL is malformed."""
+    if options.key_format is None and options.value_format is None:
+        return None
+    from .schema_formats import registry_client
+
+    return registry_client(options, environ)
+
+
+def _decode_before(form: Form | None, registry: SchemaRegistryClient, options: argparse.Namespace) -> Form:
+    """Returns the form of records whose keys and values are decoded first."""
     from .record_formats import as_text
+    from .schema_formats import SchemaDecoder
 
-    return as_text(text)
-
-
-def _decoding(form: Form, options: argparse.Namespace, environ: Mapping[str, str]) -> Form:
-    """Returns the form of records whose keys and values are decoded first. Raises ValueError if the URL of the registry is malformed."""
-    from .schema_formats import SchemaDecoder, registry_client
-
-    decoder = SchemaDecoder(registry_client(options, environ))
+    decoder, decoded = SchemaDecoder(registry), form or as_text(DEFAULT_FORMAT)
 
     def write(place: TopicPartition, record: Record) -> bytes:
         where = f"{place.topic}-{place.partition} offset {record.offset}"
         key = decoder.decode_field(record.key, options.key_format, f"{where}: key")
         value = decoder.decode_field(record.value, options.value_format, f"{where}: value")
-        return form(place, record._replace(key=key, value=value))
+        return decoded(place, record._replace(key=key, value=value))
 
     return write
 

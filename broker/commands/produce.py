@@ -8,7 +8,7 @@ import os
 import stat
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import closing, nullcontext
 from itertools import chain
 from pathlib import Path
 from select import select
@@ -60,7 +60,8 @@ def _encoder(options: argparse.Namespace, environ: Mapping[str, str]) -> SchemaE
         client = registry_client(options, environ)
     except ValueError as error:
         raise InvalidConfig(str(error)) from None
-    return SchemaEncoder(client, options.subject or f"{options.topic}-value", options.value_format, options.schema)
+    with closing(client):
+        return SchemaEncoder(client, options.subject or f"{options.topic}-value", options.value_format, options.schema)
 
 
 def _format_of(file: str | None) -> str:
