@@ -205,8 +205,7 @@ class ClusterState:
     @cached_property
     def transactions(self) -> Transactions:
         """All transactional ids of the cluster."""
-        from ..transactions.coordinator import Transactions
-        from ..transactions.settings import TransactionSettings
+        from ..transactions.coordinator import Transactions, TransactionSettings
 
         return Transactions(self.timers, TransactionSettings.of(self.config), self.transaction_log)
 
