@@ -185,7 +185,7 @@ class ClusterState:
         self.blocks.clear()
         self.blocks.clear()
 
-    # Coordinators. They are imported when they are first used, because importing them would take a fifth of the start-up time.
+    # Coordinators
 
     @cached_property
     def groups(self) -> Groups:
