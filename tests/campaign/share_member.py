@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import random
 from collections.abc import Iterator
+from contextlib import suppress
 from itertools import count
 from typing import Any
 from uuid import uuid4
@@ -66,12 +68,11 @@ class ShareMember:
         """Reads until it is cancelled."""
         while True:
             try:
-                await self._read()
-            except (OSError, EOFError, TimeoutError, AnswerError):
-                self._close()
-                await asyncio.sleep(0.5)
+                with suppress(OSError, EOFError, TimeoutError, AnswerError):
+                    await self._read()
             finally:
                 self._close()
+            await asyncio.sleep(0.5)
 
     def _close(self) -> None:
         for connection in self._connections.values():
@@ -86,7 +87,7 @@ class ShareMember:
     async def _read(self) -> None:
         """Joins the group and reads from the leaders of its partitions until something fails."""
         addresses = self._cluster.bootstrap_servers.split(",")
-        found = await (await self._connection(addresses[hash(self) % len(addresses)])).ask(
+        found = await (await self._connection(random.choice(addresses))).ask(
             FIND_COORDINATOR, 4, FindCoordinatorRequest(coordinator_keys=[self._group])
         )
         coordinator = found.coordinators[0]
