@@ -27,8 +27,8 @@ async def scenario(sim: Simulation) -> None:
     """Runs all workers under faults. Raises AssertionError if records are lost, doubled, out of order or not read."""
     cluster = await sim.cluster(nodes=3, topics={"orders": 4, "copies": 2})
     sim.groups_settle(MAX_REBALANCE_S)
-    sim.network(latency=(0.001, sim.random.choice((0.01, 0.2))), resets=0.003, half_open=0.001)
     await cluster_reads_share_groups_from_the_start(cluster)
+    sim.network(latency=(0.001, sim.random.choice((0.01, 0.2))), resets=0.003, half_open=0.001)
     campaign = Campaign(sim, cluster)
     campaign.start()
     campaign.let_faults_happen()

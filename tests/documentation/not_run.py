@@ -31,6 +31,9 @@ NOT_RUN = (
     NotRun("docs/administration.md", "kafka-client-metrics.sh", KAFKA_PROGRAMS),
     NotRun("docs/five-minutes.md", "pip install", DOWNLOADS),
     NotRun("docs/recipes/index.md", "pip install", "downloads packages; tests/recipes runs each recipe"),
+    NotRun(
+        "docs/simulation.md", "import simloom", "needs simloom and Python 3.12; tests/broker/network/test_loop_acceptor.py runs such a loop"
+    ),
     NotRun("docs/spark.md", "pip install 'odradek[spark] @", DOWNLOADS),
     NotRun("docs/spark.md", "pip wheel", OTHER_MACHINES),
     NotRun("docs/spark.md", "environment/bin/pip install", OTHER_MACHINES),
