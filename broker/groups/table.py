@@ -50,7 +50,7 @@ class GroupTable:
         self._random, self._offset_expiry = randomness, offset_expiry
         self._groups: dict[str, Group] = {}
         self.share_groups: dict[str, ShareGroup] = {}
-        """Those of the groups that are share groups, because each deleted topic is looked for in them."""
+        """The share groups by id, because every deletion of a topic visits them."""
         self.former_epochs: dict[str, int] = {}
         """The highest epochs or generations of the groups that there were before the present state was restored."""
 
