@@ -49,7 +49,7 @@ class ThrottledCopy(NamedTuple):
 
 @cache
 def _record_builder() -> ModuleType:
-    """Returns `protocol.record_builder`. It is imported on first use, because a start needs no records."""
+    """Returns `protocol.batches.record_builder`."""
     from ...protocol.batches import record_builder
 
     return record_builder
