@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from .. import Cluster
 
 MARK = "kafka"
-MARK_OPTIONS = ("nodes", "topics", "settings", "as_version", "users", "tls", "data", "freeze")
+MARK_OPTIONS = ("nodes", "topics", "settings", "as_version", "users", "tls", "data", "from_log_dirs", "freeze")
 """The options of the mark: arguments of `Cluster`, and `freeze`."""
 SCOPES = ("function", "class", "module", "package", "session")
 INI_OPTIONS = {

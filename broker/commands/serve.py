@@ -9,12 +9,13 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from ..process.garbage import no_collection
-from .options import add_trace_options, count, feature, node_count, pair, port, refuse, size
+from .options import add_trace_options, count, feature, moment, node_count, pair, port, refuse, size
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from ..controls.http.access import ControlAddress
+    from ..directories.source import Source
     from ..network.server import Server
     from ..process.tracing import Tracer
     from ..settings.cluster_config import ClusterConfig, TopicSpec
@@ -52,8 +53,9 @@ def _run(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
     from .saved import saved_config, saved_state
 
     try:
-        saved = saved_state(options)
-        cluster = with_record(cluster_config(options, environ) if saved is None else saved_config(saved, options, environ), options)
+        saved, source = saved_state(options), log_dirs(options)
+        cluster = cluster_config(options, environ, source) if saved is None else saved_config(saved, options, environ)
+        cluster = with_record(cluster, options)
         trace = None if not _is_traced(options) else _tracer(options)
         topics = topic_specs(options, environ, cluster)
         control = control_address(options, environ)
@@ -72,7 +74,7 @@ def _run(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
     from ..network.server import ServerOptions
     from ..process.serving import run as run_cluster
 
-    server_options = ServerOptions(cluster, topics, data, saved, control=control, capture=capture)
+    server_options = ServerOptions(cluster, topics, data, source, saved, control=control, capture=capture)
     greets = options.log_format == "text" and not options.quiet
     if greets and sys.stderr.isatty():
         logs.hold_start_up_lines()
@@ -127,6 +129,26 @@ def seed_files(options: argparse.Namespace) -> list[Path]:
     return files_of(options.data)
 
 
+def log_dirs(options: argparse.Namespace) -> Source | None:
+    """Returns the log directories of --from-log-dir, None without the option. Raises InvalidConfig."""
+    from ..settings.properties import InvalidConfig
+
+    selects = options.topics or any(each is not None for each in (options.from_offset, options.until_time, options.latest))
+    if not options.from_log_dir:
+        if selects:
+            raise InvalidConfig("--topics, --from-offset, --until-time and --latest have no effect without --from-log-dir")
+        return None
+    if options.load is not None or options.nodes:
+        raise InvalidConfig("--load and --nodes cannot be combined with --from-log-dir, because the directories contain the nodes")
+    from pathlib import Path
+
+    from ..directories.selection import LogDirImport, Selection
+    from ..directories.source import source_of
+
+    selection = Selection(options.topics, options.from_offset, options.until_time, options.latest)
+    return source_of(LogDirImport(list(map(Path, options.from_log_dir)), selection))
+
+
 def command_of(options: argparse.Namespace) -> list[str]:
     """Returns the command of --exec with its arguments, [] without the option. Raises InvalidConfig if it cannot be split into words."""
     if options.exec is None:
@@ -144,10 +166,10 @@ def command_of(options: argparse.Namespace) -> list[str]:
     return words
 
 
-def cluster_config(options: argparse.Namespace, environ: Mapping[str, str]) -> ClusterConfig:
+def cluster_config(options: argparse.Namespace, environ: Mapping[str, str], source: Source | None = None) -> ClusterConfig:
     """Returns the configured cluster. Options take precedence over the environment, which takes precedence over files.
 
-    Raises InvalidConfig.
+    With a source, the nodes are those of its log directories. Raises InvalidConfig.
     """
     from dataclasses import replace
 
@@ -166,10 +188,11 @@ def cluster_config(options: argparse.Namespace, environ: Mapping[str, str]) -> C
     security = Security(options.tls == "auto", dict(map(parse_user, options.user)), options.acl)
     brokers = [security.settings(_with_listeners(given := properties | overrides, options), given) for properties in files]
     nodes = options.nodes or (1 if len(files) == 1 and not options.listener and _has_listeners(settings) else None)
-    cluster_id = environ.get("CLUSTER_ID", DEFAULT_CLUSTER_ID)
+    cluster_id = environ.get("CLUSTER_ID", DEFAULT_CLUSTER_ID) if source is None else source.cluster_id
     cluster = cluster_of(
         brokers,
         nodes=nodes,
+        identities=() if source is None else [source.settings_of(node_id) for node_id in sorted(source.nodes)],
         cluster_id=cluster_id,
         as_version=options.as_version,
         ignore_unknown_settings=options.ignore_unknown_settings,
@@ -304,6 +327,7 @@ def add_options(run: argparse.ArgumentParser) -> None:
         "--topic", action="append", default=[], metavar="NAME:PARTITIONS[:REPLICAS]", help="create this topic at startup; repeatable"
     )
     _add_state_options(run)
+    _add_log_dir_options(run)
     _add_security_options(run)
     run.add_argument("--max-memory", type=size, metavar="SIZE", help="memory limit for all logs, such as 512m (default: no limit)")
     run.add_argument(
@@ -343,6 +367,23 @@ def _add_lifetime_options(run: argparse.ArgumentParser) -> None:
         action="store_true",
         help="stop when standard input ends, as it does when the program that holds the other end of a pipe ends",
     )
+
+
+def _add_log_dir_options(run: argparse.ArgumentParser) -> None:
+    run.add_argument(
+        "--from-log-dir",
+        nargs="+",
+        action="extend",
+        default=[],
+        metavar="DIR",
+        help="start with the data of Apache Kafka: log.dirs of its brokers, one for each node",
+    )
+    topics_help = "with --from-log-dir: take only topics that match a pattern, such as 'orders*'"
+    run.add_argument("--topics", nargs="+", action="extend", default=[], metavar="PATTERN", help=topics_help)
+    run.add_argument("--from-offset", type=count, metavar="N", help="with --from-log-dir: the first offset of each partition to take")
+    time_help = "with --from-log-dir: leave out records from this time on, such as 2026-01-31T12:00:00+00:00, or in ms"
+    run.add_argument("--until-time", type=moment, metavar="TIME", help=time_help)
+    run.add_argument("--latest", type=count, metavar="N", help="with --from-log-dir: take only the last N records of each partition")
 
 
 def _add_state_options(run: argparse.ArgumentParser) -> None:

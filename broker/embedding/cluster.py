@@ -21,7 +21,17 @@ from ..settings.cluster_config import DEFAULT_LIMITS, RecordLimits
 from ..settings.properties import SettingValue
 from ..settings.spelling import check_scope
 from . import formats
-from .arguments import capture_options, check_seed, cluster_config, control_address, files_of, levels_of, suggest_keywords, texts_of
+from .arguments import (
+    capture_options,
+    check_seed,
+    cluster_config,
+    control_address,
+    files_of,
+    levels_of,
+    log_dirs_of,
+    suggest_keywords,
+    texts_of,
+)
 from .embedded_server import NOT_RUNNING, EmbeddedServer
 from .formats import Format
 from .group import AsyncGroup, Group
@@ -51,6 +61,7 @@ class AnyCluster:
         users: Mapping[str, str] | None = None,
         acls: Sequence[str] = (),
         data: Place | Sequence[Place] = (),
+        from_log_dirs: Sequence[str | PathLike[str]] = (),
         seed: int | None = None,
         transaction_version: int = 2,
         features: Mapping[str, int] | None = None,
@@ -63,16 +74,18 @@ class AnyCluster:
         capture_addresses: str = "canonical",
     ) -> None:
         security = security_of(tls, users, acls)
-        config = cluster_config(nodes, settings or {}, security, as_version, ignore_unknown=ignore_unknown_settings)
+        source = log_dirs_of(from_log_dirs)
+        config = cluster_config(nodes, settings or {}, security, as_version, ignore_unknown=ignore_unknown_settings, source=source)
         levels = levels_of(features or {}, transaction_version, config.release)
         config = replace(config, features=levels, record=RecordLimits.of(record_exchanges, record_bytes))
         specs = topic_specs_of({} if topics is None else topics)
-        check_topics(specs, nodes, config.setting_rows)
+        check_topics(specs, len(config.nodes), config.setting_rows)
         check_seed(seed)
         options = ServerOptions(
             config,
             specs,
             files_of(data),
+            log_dirs=source,
             seed=seed,
             control=control_address(control, control_token),
             capture=capture_options(capture, capture_addresses),
@@ -206,6 +219,8 @@ class Cluster(AnyCluster, BlockingControls):
     leaders are reproducible. `transaction_version` is the finalized level of the feature transaction.version; below 2, clients do not use
     transactions v2 (KIP-890). `features` are levels of features, such as {"share.version": 0}; the default is the highest level of each.
     `as_version` is the release of Kafka to emulate, from "2.1" to "4.3" (the default), or "wireshark-4.0".
+
+    `from_log_dirs` are `log.dirs` of Apache Kafka, one for each node of a cluster, with whose nodes, topics, records and groups it starts.
 
     `data` is a file, a folder or a pattern such as "fixtures/*.jsonl", or several: topics and records with which the cluster starts.
 
