@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from .broker.embedding.group import AsyncGroup, Group
     from .broker.embedding.topic import AsyncTopic, Topic, TopicRecord
     from .broker.wire.exchange import Event, Exchange
+    from .simulation.decorator import simulation
+    from .simulation.errors import SimulationError
+    from .simulation.run import Simulation, simulate
 
 __all__ = [
     "AsyncClock",
@@ -38,6 +41,8 @@ __all__ = [
     "Format",
     "Group",
     "InvalidControl",
+    "Simulation",
+    "SimulationError",
     "Topic",
     "TopicRecord",
     "Wire",
@@ -46,6 +51,8 @@ __all__ = [
     "assert_records",
     "formats",
     "record",
+    "simulate",
+    "simulation",
 ]
 
 __version__ = "0.1.0"  # pyproject.toml reads the version from here
@@ -61,8 +68,13 @@ _MODULES = {
     "broker.embedding.group": ("AsyncGroup", "Group"),
     "broker.embedding.topic": ("AsyncTopic", "Topic", "TopicRecord"),
     "broker.wire.exchange": ("Event", "Exchange"),
+    "simulation.errors": ("SimulationError",),
+    "simulation.run": ("Simulation", "simulate"),
 }
 """The names of each module, which is imported on first use because Spark's workers need none of them."""
+
+_PACKAGES = {"formats": ".broker.embedding.formats", "simulation": ".simulation"}
+"""The names that are modules."""
 
 if not TYPE_CHECKING:  # type checkers would accept every name otherwise
 
@@ -70,8 +82,8 @@ if not TYPE_CHECKING:  # type checkers would accept every name otherwise
         """Returns a name of `__all__` from its module. Raises AttributeError for any other name."""
         from importlib import import_module
 
-        if name == "formats":
-            return import_module(".broker.embedding.formats", __name__)
+        if name in _PACKAGES:
+            return import_module(_PACKAGES[name], __name__)
         for module, names in _MODULES.items():
             if name in names:
                 return getattr(import_module(f".{module}", __name__), name)

@@ -34,6 +34,7 @@ COMMANDS = {
     "trace": "print the requests and responses of a running cluster as they happen",
     "explain": "print the requests and responses in a capture file",
     "replay": "send the requests in a capture file to a broker, and compare the responses",
+    "explore": "look for faults under which a command, such as a test, does not pass",
     "doctor": "report mistakes of clients, from a running cluster or a capture file",
     "completion": "print the script with which bash, zsh or fish completes the command line",
 }

@@ -517,6 +517,22 @@ func (kafka *Cluster) RemoveFaults() {
 	kafka.check(kafka.Control.RemoveFaults())
 }
 
+// FaultAt adds a fault that hits one request: the n-th of an API by a client in a role, counted
+// from now on.
+func (control *Control) FaultAt(point string) (result FaultInfo, err error) {
+	err = control.post("/fault/point", arguments{"point": point}, nil, &result)
+	return result, err
+}
+
+// FaultAt adds a fault that hits one request: the n-th of an API by a client in a role, counted
+// from now on.
+func (kafka *Cluster) FaultAt(point string) FaultInfo {
+	kafka.t.Helper()
+	result, err := kafka.Control.FaultAt(point)
+	kafka.check(err)
+	return result
+}
+
 // LostAcksOptions has the optional parameters of LostAcks. Fields that are not set have their
 // defaults.
 type LostAcksOptions struct {

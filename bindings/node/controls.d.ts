@@ -233,6 +233,12 @@ export class Controls {
   /** Removes all faults and serves the requests that they hold. */
   removeFaults(): Promise<void>;
 
+  /**
+   * Adds a fault that hits one request: the n-th of an API by a client in a role, counted from now
+   * on.
+   */
+  faultAt(point: string): Promise<FaultInfo>;
+
   /** Loses the acknowledgements of a topic: the records are appended, then the connection is reset. */
   lostAcks(topic: string, options?: {
     /** How many acknowledgements are lost. */

@@ -178,6 +178,14 @@ export class Controls {
     return post(this.control, "/fault/clear");
   }
 
+  /**
+   * Adds a fault that hits one request: the n-th of an API by a client in a role, counted from now
+   * on.
+   */
+  faultAt(point) {
+    return post(this.control, "/fault/point", { point });
+  }
+
   /** Loses the acknowledgements of a topic: the records are appended, then the connection is reset. */
   lostAcks(topic, options) {
     return post(this.control, "/fault/preset/lost-acks", { topic, ...options });

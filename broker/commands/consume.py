@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, TypeAlias
 
 from .cluster_access import with_client
 from .options import add_cluster_options, count, refuse, start
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from ...protocol.client.connection import TopicPartition
     from ..client.cluster_client import ClusterClient
     from ..client.reading import Reader
+
+    Form: TypeAlias = Callable[[TopicPartition, Record], bytes]
 
 EXAMPLES = """\
 examples:
@@ -37,32 +39,35 @@ def run(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
     if options.group is not None and (options.partition or options.start is not None):
         return refuse("--partition and --from have no effect with --group; move the offsets with odradek groups reset-offsets")
     try:
-        printed = _form(options, environ)
+        form = _form(options, environ)
     except ValueError as error:
         return refuse(str(error))
-    return with_client(options, environ, lambda client: _consume(client, options, printed))
+    return with_client(options, environ, lambda client: _consume(client, options, form))
 
 
-def _form(options: argparse.Namespace, environ: Mapping[str, str]) -> Callable[[TopicPartition, Record], bytes]:
+def _form(options: argparse.Namespace, environ: Mapping[str, str]) -> Form | None:
+    """Returns the function that writes a record, None for the default format, whose lines are written in blocks. Raises ValueError."""
     from ..process.terminal import has_colours
     from .record_formats import as_json, as_text, for_terminal
 
     if options.output == "json":
         return as_json
     text = options.format or DEFAULT_FORMAT
-    return for_terminal(text, colours=has_colours(sys.stdout, environ)) if sys.stdout.isatty() else as_text(text)
+    if sys.stdout.isatty():
+        return for_terminal(text, colours=has_colours(sys.stdout, environ))
+    return None if text == DEFAULT_FORMAT else as_text(text)
 
 
-def _consume(client: ClusterClient, options: argparse.Namespace, printed: Callable[[TopicPartition, Record], bytes]) -> None:
+def _consume(client: ClusterClient, options: argparse.Namespace, form: Form | None) -> None:
     from ..client.group_reader import GroupReader
     from ..client.offsets import READ_COMMITTED, READ_UNCOMMITTED
 
     isolation_level = READ_COMMITTED if options.isolation_level == ISOLATION_LEVELS[0] else READ_UNCOMMITTED
     if options.group is None:
-        _print(_reader(client, options, isolation_level), options, printed)
+        _print(_reader(client, options, isolation_level), options, form)
         return
     with GroupReader(client, options.group, options.topics, follow=options.follow, isolation_level=isolation_level) as reader:
-        _print(reader, options, printed, reader.commit)
+        _print(reader, options, form, reader.commit)
 
 
 def _reader(client: ClusterClient, options: argparse.Namespace, isolation_level: int) -> Reader:
@@ -80,27 +85,36 @@ def _reader(client: ClusterClient, options: argparse.Namespace, isolation_level:
     return Reader(client, leaders, positions, ends, isolation_level)
 
 
-def _print(
-    reader: Reader,
-    options: argparse.Namespace,
-    printed: Callable[[TopicPartition, Record], bytes],
-    on_round: Callable[[], None] = lambda: None,
-) -> None:
+def _print(reader: Reader, options: argparse.Namespace, form: Form | None, on_round: Callable[[], None] = lambda: None) -> None:
     """Prints the records of a reader, and calls `on_round` when those of one round of requests have been written."""
-    from itertools import islice
-
     from ..process.terminal import ProgressBar
 
     out, left = sys.stdout.buffer, options.count
     total = reader.remaining if left is None or reader.remaining is None else min(reader.remaining, left)
     with ProgressBar("records", total, shown=not sys.stdout.isatty()) as progress:
         while left != 0 and not reader.is_complete:
-            for place, record in islice(reader.poll(), left):
-                out.write(printed(place, record))
-                progress.advance()
-                left = None if left is None else left - 1
+            for number, text in _lines(reader, left) if form is None else _records(reader, left, form):
+                out.write(text)
+                progress.advance(number)
+                left = None if left is None else left - number
             out.flush()
             on_round()
+
+
+def _records(reader: Reader, limit: int | None, form: Form) -> Iterator[tuple[int, bytes]]:
+    """Yields (1, the text of a record) for at most `limit` records of one round."""
+    from itertools import islice
+
+    return ((1, form(place, record)) for place, record in islice(reader.poll(), limit))
+
+
+def _lines(reader: Reader, limit: int | None) -> Iterator[tuple[int, bytes]]:
+    """Yields (the number of records, their values as lines) for at most `limit` records of one round, in blocks."""
+    from .record_formats import NULL
+
+    for values in reader.poll_values(limit):
+        lines = [NULL if value is None else value for value in values]
+        yield len(lines), b"\n".join([*lines, b""])
 
 
 def add_options(consume: argparse.ArgumentParser) -> None:

@@ -6,9 +6,11 @@ import argparse
 import os
 import stat
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
+from itertools import chain
 from pathlib import Path
+from select import select
 from typing import TYPE_CHECKING, BinaryIO
 
 from ..plurals import counted
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from ..client.cluster_client import ClusterClient
-    from ..client.writing import Written
+    from ..client.writing import Writer, Written
     from ..seed_data.entries import SeedRecord, SeedTopic
 
 EXAMPLES = """\
@@ -67,26 +69,46 @@ def _produce(client: ClusterClient, options: argparse.Namespace) -> None:
     from ...protocol.batches.compression import Compression
     from ..client.writing import Writer
     from ..process.terminal import MEGABYTES, ProgressBar
-    from ..seed_data.entries import SeedTopic
     from ..settings.properties import InvalidConfig
 
     report = _Report(options.output == "json")
     try:
         with _open(options.file) as stream, ProgressBar(MEGABYTES, _size(stream), shown=not _is_mixed(stream, options)) as progress:
             writer = Writer(client, Compression[options.compression.upper()], report.add)
-            for place, entry in _entries(options, _lines(stream, writer.flush, progress.advance)):
-                if isinstance(entry, SeedTopic):
-                    _create(client, entry)
-                elif entry.transaction is not None:
-                    raise InvalidConfig(f"{place}: transaction: {NO_TRANSACTIONS}")
-                else:
-                    writer.write(entry)
+            blocks = _blocks(stream, writer.flush, progress.advance)
+            if options.format == LINES and options.key_separator is None:
+                _write_values(writer, options, blocks)
+            else:
+                _write_entries(writer, client, _entries(options, chain.from_iterable(blocks)))
             writer.flush()
     except BrokenPipeError:
         raise
     except OSError as error:
         raise InvalidConfig(f"cannot read {options.file or 'standard input'}: {error.strerror or error}") from None
     report.finish()
+
+
+def _write_values(writer: Writer, options: argparse.Namespace, blocks: Iterable[Sequence[bytes]]) -> None:
+    """Writes lines, which are the values of records with the same key and headers."""
+    from ..client.writing import Common
+
+    key = None if options.key is None else options.key.encode()
+    common = Common(options.topic, options.partition, key, _headers(options))
+    for lines in blocks:
+        writer.write_values(lines, common)
+
+
+def _write_entries(writer: Writer, client: ClusterClient, entries: Iterable[tuple[str, SeedRecord | SeedTopic]]) -> None:
+    from ..seed_data.entries import SeedTopic
+    from ..settings.properties import InvalidConfig
+
+    for place, entry in entries:
+        if isinstance(entry, SeedTopic):
+            _create(client, entry)
+        elif entry.transaction is not None:
+            raise InvalidConfig(f"{place}: transaction: {NO_TRANSACTIONS}")
+        else:
+            writer.write(entry)
 
 
 def _is_mixed(stream: BinaryIO, options: argparse.Namespace) -> bool:
@@ -133,16 +155,25 @@ def _size(stream: BinaryIO) -> int | None:
     return status.st_size if stat.S_ISREG(status.st_mode) else None
 
 
-def _lines(stream: BinaryIO, before_read: Callable[[], None], on_bytes: Callable[[int], None]) -> Iterator[bytes]:
-    """Yields lines without their ends. `before_read` is called before each read, because it may have to wait."""
+def _blocks(stream: BinaryIO, before_wait: Callable[[], None], on_bytes: Callable[[int], None]) -> Iterator[list[bytes]]:
+    """Yields lists of lines without their ends. `before_wait` is called before a read that has to wait for input."""
     rest = b""
     while chunk := stream.read1(CHUNK_BYTES):  # type: ignore[attr-defined]
         *lines, rest = (rest + chunk).split(b"\n")
-        yield from lines
+        yield lines
         on_bytes(len(chunk))
-        before_read()
+        if not _has_input(stream):
+            before_wait()
     if rest:
-        yield rest
+        yield [rest]
+
+
+def _has_input(stream: BinaryIO) -> bool:
+    """Returns whether a read does not have to wait."""
+    try:
+        return bool(select([stream], [], [], 0)[0])
+    except OSError:  # a stream of a test has no file
+        return False
 
 
 def _entries(options: argparse.Namespace, lines: Iterator[bytes]) -> Iterator[tuple[str, SeedRecord | SeedTopic]]:
@@ -160,19 +191,20 @@ def _without_offset(entry: object) -> object:
     return {name: value for name, value in entry.items() if name != "offset"} if isinstance(entry, dict) else entry
 
 
+def _headers(options: argparse.Namespace) -> tuple[tuple[str, bytes | None], ...]:
+    return tuple((name, value.encode()) for name, value in options.header)
+
+
 def _records(options: argparse.Namespace, lines: Iterable[bytes]) -> Iterator[tuple[str, SeedRecord]]:
+    """Yields the records of lines that contain a key and a value."""
     from ..seed_data.entries import SeedRecord
     from ..settings.properties import InvalidConfig
 
-    headers = tuple((name, value.encode()) for name, value in options.header)
-    separator = None if options.key_separator is None else options.key_separator.encode()
-    fixed_key = None if options.key is None else options.key.encode()
+    headers, separator = _headers(options), options.key_separator.encode()
     for number, line in enumerate(lines, 1):
-        key, value = fixed_key, line
-        if separator is not None:
-            key, found, value = line.partition(separator)
-            if not found:
-                raise InvalidConfig(f"line {number} has no key: there is no {options.key_separator!r} in it")
+        key, found, value = line.partition(separator)
+        if not found:
+            raise InvalidConfig(f"line {number} has no key: there is no {options.key_separator!r} in it")
         yield f"line {number}", SeedRecord(options.topic, options.partition, None, key, value, headers, None)
 
 

@@ -9,16 +9,19 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from ..process.garbage import no_collection
-from .options import add_trace_options, count, feature, moment, node_count, pair, port, refuse, size
+from .log_dirs import add_log_dir_options, log_dirs
+from .options import add_trace_options, count, feature, node_count, pair, port, refuse, size
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from ..controls.http.access import ControlAddress
     from ..directories.source import Source
-    from ..network.server import Server
+    from ..network.server import Server, ServerOptions
     from ..process.tracing import Tracer
+    from ..registry_edge.access import RegistryAddress
     from ..settings.cluster_config import ClusterConfig, TopicSpec
+    from ..settings.schema_registry import RegistrySettings
     from ..wire.capture_options import CaptureOptions
     from .ready_file import ReadyFile
 
@@ -50,31 +53,22 @@ def _run(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
     from ..control_errors import InvalidControl
     from ..process import terminal
     from ..settings.properties import InvalidConfig
-    from .saved import saved_config, saved_state
 
     try:
-        saved, source = saved_state(options), log_dirs(options)
-        cluster = cluster_config(options, environ, source) if saved is None else saved_config(saved, options, environ)
-        cluster = with_record(cluster, options)
+        server_options = _server_options(options, environ)
         trace = None if not _is_traced(options) else _tracer(options)
-        topics = topic_specs(options, environ, cluster)
-        control = control_address(options, environ)
-        data = seed_files(options)
         command = command_of(options)
-        capture = capture_options(options)
         ready_file = _ready_file(options)
     except (InvalidConfig, InvalidControl) as error:
         return refuse(str(error))
     logs.configure(options.log_format, options.log_level or ("ERROR" if options.quiet else "INFO"))
-    logs.log_ignored_settings(cluster.ignored)
-    logs.warn_of_unknown_settings(cluster.unknown)
+    logs.log_ignored_settings(server_options.config.ignored)
+    logs.warn_of_unknown_settings(server_options.config.unknown)
     if find_spec("crc32c") is None:
         from ...protocol.batches import checksum  # noqa: F401  (warns now, rather than at the first record)
 
-    from ..network.server import ServerOptions
     from ..process.serving import run as run_cluster
 
-    server_options = ServerOptions(cluster, topics, data, source, saved, control=control, capture=capture)
     greets = options.log_format == "text" and not options.quiet
     if greets and sys.stderr.isatty():
         logs.hold_start_up_lines()
@@ -88,7 +82,7 @@ def _run(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
         if ready_file is not None:
             ready_file.write(lines)
         if greets:
-            logs.show(terminal.greeting(server.config, server.bootstrap_servers, control_listener))
+            logs.show(terminal.greeting(server.config, server.bootstrap_servers, control_listener, server.schema_registry_url))
 
     try:
         return run_cluster(server_options, command=command, trace=trace, exit_with_parent=options.exit_with_parent, on_ready=ready)
@@ -100,6 +94,28 @@ def _run(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
     finally:
         if ready_file is not None:
             ready_file.remove()
+
+
+def _server_options(options: argparse.Namespace, environ: Mapping[str, str]) -> ServerOptions:
+    """Returns what the cluster starts with. Raises InvalidConfig or InvalidControl."""
+    from ..network.server import ServerOptions
+    from .saved import saved_config, saved_state
+
+    registry, registry_settings = schema_registry(options, environ)
+    saved, source = saved_state(options), log_dirs(options)
+    cluster = cluster_config(options, environ, source) if saved is None else saved_config(saved, options, environ)
+    cluster = with_record(cluster, options)
+    return ServerOptions(
+        cluster,
+        topic_specs(options, environ, cluster),
+        seed_files(options),
+        source,
+        saved,
+        control=control_address(options, environ),
+        capture=capture_options(options),
+        schema_registry=registry,
+        registry_settings=registry_settings,
+    )
 
 
 def _ready_file(options: argparse.Namespace) -> ReadyFile | None:
@@ -117,6 +133,8 @@ def _addresses(server: Server, control_listener: str | None) -> str:
         lines.append(f"control={control_listener}")
     if server.security.generated_tls is not None:
         lines.append(f"ssl.ca.location={server.security.generated_tls.ca_file}")
+    if server.schema_registry_url is not None:
+        lines.append(f"schema.registry.url={server.schema_registry_url}")
     return "\n".join([*lines, ""])
 
 
@@ -127,26 +145,6 @@ def seed_files(options: argparse.Namespace) -> list[Path]:
     from ..seed_data.reading import files_of
 
     return files_of(options.data)
-
-
-def log_dirs(options: argparse.Namespace) -> Source | None:
-    """Returns the log directories of --from-log-dir, None without the option. Raises InvalidConfig."""
-    from ..settings.properties import InvalidConfig
-
-    selects = options.topics or any(each is not None for each in (options.from_offset, options.until_time, options.latest))
-    if not options.from_log_dir:
-        if selects:
-            raise InvalidConfig("--topics, --from-offset, --until-time and --latest have no effect without --from-log-dir")
-        return None
-    if options.load is not None or options.nodes:
-        raise InvalidConfig("--load and --nodes cannot be combined with --from-log-dir, because the directories contain the nodes")
-    from pathlib import Path
-
-    from ..directories.selection import LogDirImport, Selection
-    from ..directories.source import source_of
-
-    selection = Selection(options.topics, options.from_offset, options.until_time, options.latest)
-    return source_of(LogDirImport(list(map(Path, options.from_log_dir)), selection))
 
 
 def command_of(options: argparse.Namespace) -> list[str]:
@@ -284,6 +282,25 @@ def control_address(options: argparse.Namespace, environ: Mapping[str, str]) -> 
     return ControlAddress.parse(options.control, token)
 
 
+def schema_registry(options: argparse.Namespace, environ: Mapping[str, str]) -> tuple[RegistryAddress | None, RegistrySettings]:
+    """Returns the address of the schema registry, None if there is to be none, and its settings, which are removed from `options.set`.
+
+    Raises InvalidConfig.
+    """
+    from ..settings.schema_registry import LISTENERS, RegistrySettings, address_in, registry_settings_of, split_settings
+
+    given = registry_settings_of(environ)
+    overrides, options.set = split_settings(options.set)
+    settings = RegistrySettings.of(given | overrides)
+    text = options.schema_registry or (address_in(given[LISTENERS]) if LISTENERS in given else None)
+    if text is None:
+        return None, settings
+
+    from ..registry_edge.access import RegistryAddress
+
+    return RegistryAddress.parse(text), settings
+
+
 def capture_options(options: argparse.Namespace) -> CaptureOptions | None:
     """Returns the options of the capture, None if there is to be none. Raises InvalidConfig."""
     from ..settings.properties import InvalidConfig
@@ -327,7 +344,7 @@ def add_options(run: argparse.ArgumentParser) -> None:
         "--topic", action="append", default=[], metavar="NAME:PARTITIONS[:REPLICAS]", help="create this topic at startup; repeatable"
     )
     _add_state_options(run)
-    _add_log_dir_options(run)
+    add_log_dir_options(run)
     _add_security_options(run)
     run.add_argument("--max-memory", type=size, metavar="SIZE", help="memory limit for all logs, such as 512m (default: no limit)")
     run.add_argument(
@@ -352,6 +369,8 @@ def add_options(run: argparse.ArgumentParser) -> None:
         metavar="TOKEN",
         help="require this token for controls, needed unless the address is a loopback address (default: ODRADEK_CONTROL_TOKEN)",
     )
+    registry_help = "serve a schema registry at this address (default: that in SCHEMA_REGISTRY_LISTENERS, otherwise off)"
+    run.add_argument("--schema-registry", metavar="HOST:PORT", help=registry_help)
     _add_capture_options(run)
     _add_record_options(run)
     _add_log_options(run)
@@ -367,23 +386,6 @@ def _add_lifetime_options(run: argparse.ArgumentParser) -> None:
         action="store_true",
         help="stop when standard input ends, as it does when the program that holds the other end of a pipe ends",
     )
-
-
-def _add_log_dir_options(run: argparse.ArgumentParser) -> None:
-    run.add_argument(
-        "--from-log-dir",
-        nargs="+",
-        action="extend",
-        default=[],
-        metavar="DIR",
-        help="start with the data of Apache Kafka: log.dirs of its brokers, one for each node",
-    )
-    topics_help = "with --from-log-dir: take only topics that match a pattern, such as 'orders*'"
-    run.add_argument("--topics", nargs="+", action="extend", default=[], metavar="PATTERN", help=topics_help)
-    run.add_argument("--from-offset", type=count, metavar="N", help="with --from-log-dir: the first offset of each partition to take")
-    time_help = "with --from-log-dir: leave out records from this time on, such as 2026-01-31T12:00:00+00:00, or in ms"
-    run.add_argument("--until-time", type=moment, metavar="TIME", help=time_help)
-    run.add_argument("--latest", type=count, metavar="N", help="with --from-log-dir: take only the last N records of each partition")
 
 
 def _add_state_options(run: argparse.ArgumentParser) -> None:

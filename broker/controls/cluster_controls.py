@@ -13,6 +13,7 @@ from .clock import AsyncClock, Clock
 from .connections import ConnectionControls
 from .declaration import blocking
 from .fault_handles import FaultHandle, blocking_fault
+from .fault_points import FaultPointControls
 from .fault_presets import FaultPresetControls
 from .faults import FaultControls
 from .groups import GroupControls
@@ -28,6 +29,7 @@ from .wire import AsyncWire, DoctorControls, RequestControls, Wire
 
 class ClusterControls(
     FaultPresetControls,
+    FaultPointControls,
     ReplicaControls,
     RecordControls,
     GroupControls,
@@ -117,6 +119,7 @@ class BlockingControls(BlockingWaitControls):
     requests = blocking(RequestControls.requests)
 
     fault = blocking_fault(FaultControls.fault)
+    fault_at = blocking_fault(FaultPointControls.fault_at)
     list_faults = blocking(FaultControls.list_faults)
     wait_for_fault = blocking(FaultControls.wait_for_fault)
     remove_fault = blocking(FaultControls.remove_fault)

@@ -17,11 +17,14 @@ from ..logs import warn_of_unknown_settings
 from ..security.startup import Security
 from ..settings.cluster_config import ClusterConfig, cluster_of
 from ..settings.properties import SettingValue, as_text
+from ..settings.schema_registry import NAMES as REGISTRY_SETTINGS
+from ..settings.schema_registry import RegistrySettings
 from ..settings.spelling import check_scope
 
 if TYPE_CHECKING:
     from ..controls.http.access import ControlAddress
     from ..directories.source import Source
+    from ..registry_edge.access import RegistryAddress
     from ..releases.release import Release
     from ..seed_data.reading import Place
     from ..wire.capture_options import CaptureOptions
@@ -93,8 +96,6 @@ def cluster_config(
 
 def texts_of(settings: Mapping[str, SettingValue]) -> dict[str, str]:
     """Returns settings with their values as texts. Raises TypeError."""
-    if not isinstance(settings, Mapping):
-        raise TypeError(f'settings must be a mapping such as {{"num.partitions": 3}}, not {settings!r}')
     for name in settings:
         if not isinstance(name, str):
             raise TypeError(f"the name of a setting must be a str, not {name!r}")
@@ -130,6 +131,26 @@ def control_address(control: str | None, token: str | None) -> ControlAddress | 
     if token is not None:
         _check_type("control_token", token, str)
     return ControlAddress.parse(control, token)
+
+
+def registry_address(schema_registry: bool | str) -> RegistryAddress | None:
+    """Returns the address of the schema registry, None without one. Raises TypeError or ValueError."""
+    if schema_registry is False:
+        return None
+    from ..registry_edge.access import ANY_PORT, RegistryAddress
+
+    if schema_registry is True:
+        return RegistryAddress.parse(ANY_PORT)
+    _check_type("schema_registry", schema_registry, bool, str)
+    return RegistryAddress.parse(schema_registry)
+
+
+def split_registry_settings(settings: Mapping[str, SettingValue]) -> tuple[RegistrySettings, dict[str, SettingValue]]:
+    """Returns the settings of the schema registry, and those of brokers. Raises TypeError or ValueError."""
+    if not isinstance(settings, Mapping):
+        raise TypeError(f'settings must be a mapping such as {{"num.partitions": 3}}, not {settings!r}')
+    own = {name: as_text(name, value) for name, value in settings.items() if name in REGISTRY_SETTINGS}
+    return RegistrySettings.of(own), {name: value for name, value in settings.items() if name not in own}
 
 
 def capture_options(file: str | PathLike[str] | None, addresses: str) -> CaptureOptions | None:

@@ -29,6 +29,8 @@ from .arguments import (
     files_of,
     levels_of,
     log_dirs_of,
+    registry_address,
+    split_registry_settings,
     suggest_keywords,
     texts_of,
 )
@@ -70,12 +72,14 @@ class AnyCluster:
         record_bytes: int = DEFAULT_LIMITS.bytes,
         control: str | None = None,
         control_token: str | None = None,
+        schema_registry: bool | str = False,
         capture: str | PathLike[str] | None = None,
         capture_addresses: str = "canonical",
     ) -> None:
         security = security_of(tls, users, acls)
         source = log_dirs_of(from_log_dirs)
-        config = cluster_config(nodes, settings or {}, security, as_version, ignore_unknown=ignore_unknown_settings, source=source)
+        registry_settings, settings = split_registry_settings(settings or {})
+        config = cluster_config(nodes, settings, security, as_version, ignore_unknown=ignore_unknown_settings, source=source)
         levels = levels_of(features or {}, transaction_version, config.release)
         config = replace(config, features=levels, record=RecordLimits.of(record_exchanges, record_bytes))
         specs = topic_specs_of({} if topics is None else topics)
@@ -89,6 +93,8 @@ class AnyCluster:
             seed=seed,
             control=control_address(control, control_token),
             capture=capture_options(capture, capture_addresses),
+            schema_registry=registry_address(schema_registry),
+            registry_settings=registry_settings,
         )
         self._embed(EmbeddedServer(options))
 
@@ -108,6 +114,7 @@ class AnyCluster:
         as_version: str | None = None,
         control: str | None = None,
         control_token: str | None = None,
+        schema_registry: bool | str = False,
     ) -> Self:
         """Returns a cluster that starts with the state in a file, which `save` has written, on free ports of this machine.
 
@@ -119,12 +126,21 @@ class AnyCluster:
         """
         from ..snapshots.loading import load_on_any_ports
 
-        given = texts_of(settings or {})
+        registry_settings, settings = split_registry_settings(settings or {})
+        given = texts_of(settings)
         check_scope(given)
         state, config = load_on_any_ports(Path(file), given, as_version=as_version, trust=trust)
         check_seed(seed)
         cluster = cls()
-        cluster._embed(EmbeddedServer(ServerOptions(config, state=state, seed=seed, control=control_address(control, control_token))))
+        options = ServerOptions(
+            config,
+            state=state,
+            seed=seed,
+            control=control_address(control, control_token),
+            schema_registry=registry_address(schema_registry),
+            registry_settings=registry_settings,
+        )
+        cluster._embed(EmbeddedServer(options))
         return cluster
 
     def __repr__(self) -> str:
@@ -166,6 +182,14 @@ class AnyCluster:
         return self._embedded.control
 
     @property
+    def schema_registry_url(self) -> str:
+        """The URL of the schema registry. Raises ValueError without schema_registry=True, and if the cluster is not running."""
+        url = self._server.schema_registry_url
+        if url is None:
+            raise ValueError("the cluster serves no schema registry; start it with schema_registry=True, or call start_schema_registry()")
+        return url
+
+    @property
     def _server(self) -> Server:
         return self._embedded.server
 
@@ -190,6 +214,13 @@ class AsyncCluster(AnyCluster, ClusterControls):
     async def stop(self) -> None:
         """Stops the brokers and discards their records. Does nothing if the cluster is not running."""
         await self._embedded.stop()
+
+    async def start_schema_registry(self) -> str:
+        """Serves the schema registry from now on, and returns its URL. If it is served already, only returns the URL.
+
+        Raises ValueError if the cluster is not running.
+        """
+        return await self._embedded.start_registry()
 
     async def __aenter__(self) -> Self:
         return await self.start()
@@ -233,6 +264,9 @@ class Cluster(AnyCluster, BlockingControls):
 
     `control="127.0.0.1:0"` serves the controls over HTTP too; an address that is not a loopback address needs a `control_token`.
 
+    `schema_registry=True` serves a schema registry with Confluent's REST API at `schema_registry_url`; a text is its host:port. Its
+    settings, such as "schema.compatibility.level", are among `settings`.
+
     Raises TypeError or ValueError for an invalid argument, including a misspelt setting, unless `ignore_unknown_settings` makes that a
     warning in the log.
     """
@@ -266,6 +300,13 @@ class Cluster(AnyCluster, BlockingControls):
         if thread is not None:
             self._loop.call_soon_threadsafe(self._ended.set)
             thread.join()
+
+    def start_schema_registry(self) -> str:
+        """Serves the schema registry from now on, and returns its URL. If it is served already, only returns the URL.
+
+        Raises ValueError if the cluster is not running.
+        """
+        return self._run_in_thread(self._embedded.start_registry())
 
     def __enter__(self) -> Self:
         return self.start()

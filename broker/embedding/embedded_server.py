@@ -8,6 +8,7 @@ from ..network.server import Server, ServerOptions
 
 if TYPE_CHECKING:
     from ..controls.http.listener import ControlListener
+    from ..registry_edge.listener import RegistryListener
 
 NOT_RUNNING = "the cluster is not running; use it inside its `with` block, or between start() and stop()"
 
@@ -19,6 +20,7 @@ class EmbeddedServer:
         self.options = options
         self._running: Server | None = None
         self._listener: ControlListener | None = None
+        self._registry: RegistryListener | None = None
 
     def __str__(self) -> str:
         """Returns the nodes with their addresses, or their number while the cluster is not running."""
@@ -66,12 +68,29 @@ class EmbeddedServer:
             except BaseException:
                 await self.stop()
                 raise
+        if self.options.schema_registry is not None:
+            try:
+                await self.start_registry()
+            except BaseException:
+                await self.stop()
+                raise
+
+    async def start_registry(self) -> str:
+        """Starts the listener of the schema registry unless it runs already, and returns its URL. Raises OSError if the port is in use."""
+        if self._registry is None:
+            from ..registry_edge.access import ANY_PORT, RegistryAddress
+            from ..registry_edge.listener import serve_schema_registry
+
+            address = self.options.schema_registry or RegistryAddress.parse(ANY_PORT)
+            self._registry = await serve_schema_registry(self.server, address)
+        return self._registry.url
 
     async def stop(self) -> None:
-        """Stops the control listener and the server. Does nothing if the server is not running."""
-        listener, self._listener = self._listener, None
-        if listener is not None:
-            await listener.stop()
+        """Stops the listeners and the server. Does nothing if the server is not running."""
+        listeners, self._listener, self._registry = (self._listener, self._registry), None, None
+        for listener in listeners:
+            if listener is not None:
+                await listener.stop()
         running, self._running = self._running, None
         if running is not None:
             await running.stop()

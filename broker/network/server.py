@@ -13,6 +13,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import cached_property
 from random import Random, SystemRandom
 from typing import TYPE_CHECKING, TypeVar
 
@@ -26,6 +27,7 @@ from ..control_errors import ControlError, ControlRefused
 from ..scheduling.timers import Timers
 from ..scheduling.turns import Turns
 from ..settings.cluster_config import ClusterConfig, TopicSpec
+from ..settings.schema_registry import DEFAULT_SETTINGS, RegistrySettings
 from .driver import Driver
 from .listener_security import ListenerSecurity, warn_of_listeners
 from .listeners import Listeners
@@ -37,10 +39,12 @@ if TYPE_CHECKING:
     from ..controls.http.access import ControlAddress
     from ..directories.source import Source
     from ..faults.fault import Fault
+    from ..registry_edge.access import RegistryAddress
     from ..snapshots.cluster import State
     from ..snapshots.table import Snapshots
     from ..wire.capture_options import CaptureOptions
     from .capture import CaptureWriter
+    from .schema_service import SchemaService
 
 log = logging.getLogger("kafka.server.KafkaServer")
 
@@ -66,6 +70,10 @@ class ServerOptions:
     """The address of the control listener, None without one."""
     capture: CaptureOptions | None = None
     """The file to which everything between clients and brokers is written, None without one."""
+    schema_registry: RegistryAddress | None = None
+    """The address of the schema registry's listener, None without one."""
+    registry_settings: RegistrySettings = DEFAULT_SETTINGS
+    """The settings of the schema registry."""
 
 
 class Server:
@@ -88,6 +96,8 @@ class Server:
         self.nodes = NodeOperations(self)
         self.capture: CaptureWriter | None = None
         self.on_seed_bytes: Callable[[int], object] | None = None
+        self.schema_registry_url: str | None = None
+        """The URL of the schema registry, None while it has no listener."""
 
     @property
     def now_ms(self) -> int:
@@ -146,6 +156,13 @@ class Server:
     def snapshots(self) -> Snapshots:
         """The snapshots, and the state after start."""
         return self.keep_state_after_start()
+
+    @cached_property
+    def schemas(self) -> SchemaService:
+        """The schema registry, whose schemas are in a topic. It needs no listener."""
+        from .schema_service import SchemaService
+
+        return SchemaService(self, self._options.registry_settings)
 
     def keep_state_after_start(self) -> Snapshots:
         """Returns the snapshots. The first call keeps the present state as the state after start.

@@ -82,6 +82,11 @@ async def _serve(options: ServerOptions, command: Sequence[str], trace: Tracer |
             listener = await serve_controls(server, options.control)
             stack.push_async_callback(listener.stop)
             address = listener.address
+        if options.schema_registry is not None:
+            from ..registry_edge.listener import serve_schema_registry
+
+            registry = await serve_schema_registry(server, options.schema_registry)
+            stack.push_async_callback(registry.stop)
         logs.log_start([node.node_id for node in options.config.nodes])
         on_ready(server, address)
         begin_serving()
@@ -91,7 +96,8 @@ async def _serve(options: ServerOptions, command: Sequence[str], trace: Tracer |
             trace.start(server)
             stack.push_async_callback(trace.stop)
         if command:
-            variables = {"BOOTSTRAP_SERVERS": server.bootstrap_servers, "ODRADEK_CONTROL": address}
+            registry_url = server.schema_registry_url
+            variables = {"BOOTSTRAP_SERVERS": server.bootstrap_servers, "ODRADEK_CONTROL": address, "SCHEMA_REGISTRY_URL": registry_url}
             code = await run_beside(command, variables, ended, has_input=not exit_with_parent)
         else:
             code = 0

@@ -19,10 +19,11 @@ MEGABYTES = "MB"
 CLEAR_LINE = "\r\x1b[K"
 
 
-def greeting(config: ClusterConfig, bootstrap_servers: str, control: str | None) -> str:
+def greeting(config: ClusterConfig, bootstrap_servers: str, control: str | None, registry: str | None) -> str:
     """Returns a table of the listeners of all nodes, and `export` lines for a shell."""
     rows = [(str(each.node_id), each.name, each.advertised) for node in config.nodes for each in node.listeners]
-    exports = [f"export BOOTSTRAP_SERVERS={bootstrap_servers}", *([f"export ODRADEK_CONTROL={control}"] if control else [])]
+    values = {"BOOTSTRAP_SERVERS": bootstrap_servers, "ODRADEK_CONTROL": control, "SCHEMA_REGISTRY_URL": registry}
+    exports = [f"export {name}={value}" for name, value in values.items() if value]
     return "\n".join(["", *table([HEADINGS, *rows]), "", *exports, "", "Ctrl-C stops the cluster.", ""])
 
 

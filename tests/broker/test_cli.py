@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import json
 import os
 import re
 import shlex
@@ -14,6 +15,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from urllib.request import urlopen
 
 import pytest
 
@@ -348,6 +350,24 @@ def printing_of(*options: str) -> tuple[str, str]:
         process.terminate()
         _, errors = process.communicate(timeout=10)
         return second_line, errors
+
+
+def test_serve_prints_the_url_of_its_schema_registry() -> None:
+    arguments = ["--nodes", "1", "--port", "0", "--schema-registry", "127.0.0.1:0", "--set", "schema.compatibility.level=full", "--quiet"]
+    with running(arguments) as process:
+        bootstrap_servers(process)
+        assert process.stdout is not None
+        name, _, url = process.stdout.readline().strip().partition("=")
+        with urlopen(f"{url}/config", timeout=10) as response:
+            assert (name, json.load(response)) == ("schema.registry.url", {"compatibilityLevel": "FULL"})
+
+
+def test_serve_starts_the_registry_of_its_environment() -> None:
+    environ = {"SCHEMA_REGISTRY_LISTENERS": "http://127.0.0.1:0", "SCHEMA_REGISTRY_HOST_NAME": "ignored"}
+    with running(["--nodes", "1", "--port", "0", "--quiet"], environ) as process:
+        bootstrap_servers(process)
+        assert process.stdout is not None
+        assert process.stdout.readline().startswith("schema.registry.url=http://127.0.0.1:")
 
 
 def test_quiet_cluster_prints_its_addresses_only() -> None:

@@ -31,7 +31,6 @@ NOT_RUN = (
     NotRun("docs/administration.md", "kafka-client-metrics.sh", KAFKA_PROGRAMS),
     NotRun("docs/five-minutes.md", "pip install", DOWNLOADS),
     NotRun("docs/recipes/index.md", "pip install", "downloads packages; tests/recipes runs each recipe"),
-    NotRun("docs/recipes/index.md", "mvn test", "needs projects with the copies; tests/recipes makes such projects and runs them"),
     NotRun("docs/spark.md", "pip install 'odradek[spark] @", DOWNLOADS),
     NotRun("docs/spark.md", "pip wheel", OTHER_MACHINES),
     NotRun("docs/spark.md", "environment/bin/pip install", OTHER_MACHINES),

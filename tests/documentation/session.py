@@ -5,7 +5,9 @@ stands for any text, and a line of `...` for any number of lines. Times and othe
 compared.
 
 `odradek serve` runs in the background until the end of the session, on free ports, for which the addresses of the pages stand
-(127.0.0.1:9092, 127.0.0.1:9099). `odradek trace` is stopped when it has printed as many lines as the page shows. Exported variables remain.
+(127.0.0.1:9092, 127.0.0.1:9099, http://127.0.0.1:8081).
+
+`odradek trace` is stopped when it has printed as many lines as the page shows. Exported variables remain.
 """
 
 from __future__ import annotations
@@ -24,7 +26,12 @@ from .listings import ROOT, Listing
 
 TIMEOUT_S = 60
 SERVER, WATCHER = "odradek serve ", "odradek trace "
-DOCUMENTED = {"bootstrap.servers": "127.0.0.1:9092,127.0.0.1:9093", "control": "127.0.0.1:9099"}
+DOCUMENTED = {
+    "bootstrap.servers": "127.0.0.1:9092,127.0.0.1:9093",
+    "control": "127.0.0.1:9099",
+    "schema.registry.url": "http://127.0.0.1:8081",
+}
+LISTENERS = ("127.0.0.1:9099", "127.0.0.1:8081")
 """The addresses in the pages, by the names of the lines in which a server prints its real ones."""
 VARYING = re.compile(
     r"\b\d{13}\b|\d\d:\d\d:\d\d\.\d{3}|\d+(?:\.\d+)? m?s\b|(?<=\bin )\d+\.\d+s|(?<=node )\d+|#\d+|\(\d+\)|\b\d+ B\b|\bv\d+\b"
@@ -84,7 +91,10 @@ class Session:
 
     def _served(self, command: Command) -> str:
         """Starts a server. Returns the lines that it prints, as many as the page shows, and learns its addresses from them."""
-        server = self._started(f"{command.text.strip()} --port 0".replace(DOCUMENTED["control"], "127.0.0.1:0"))
+        text = f"{command.text.strip()} --port 0"
+        for address in LISTENERS:
+            text = text.replace(address, "127.0.0.1:0")
+        server = self._started(text)
         self._servers.append(server)
         lines = _lines_of(server, command)
         for line in lines:

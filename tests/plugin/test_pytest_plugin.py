@@ -47,6 +47,19 @@ def test_fixtures_share_one_cluster_of_two_nodes(pytester: pytest.Pytester) -> N
     ).assert_outcomes(passed=2)
 
 
+def test_schema_registry_belongs_to_the_cluster(pytester: pytest.Pytester) -> None:
+    run(
+        pytester,
+        """
+        from urllib.request import urlopen
+
+        def test_url(kafka_schema_registry, kafka_cluster):
+            assert kafka_schema_registry == kafka_cluster.schema_registry_url
+            assert urlopen(f"{kafka_schema_registry}/subjects").read() == b"[]"
+        """,
+    ).assert_outcomes(passed=1)
+
+
 def test_topic_has_a_legal_name_for_any_test(pytester: pytest.Pytester) -> None:
     run(
         pytester,

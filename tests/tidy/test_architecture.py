@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-CODE = ("broker", "plugin", "protocol", "storage", "spark_sink")
+CODE = ("broker", "plugin", "protocol", "simulation", "storage", "spark_sink")
 FOLDERS = (*CODE, "tests", "docs", "benchmarks", "documents", "examples", r"\.ci", r"\.dev")
 PATHS = re.compile(rf"`((?:{'|'.join(FOLDERS)})/[\w./]*)`")
 ROWS = Path(__file__).with_name("tests_of_modules.txt").read_text(encoding="utf-8").splitlines()[1:]

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import pytest
 
 ROOT = Path(__file__).parents[2]
-CODE = ("broker", "plugin", "protocol", "storage", "spark_sink", "tests", "benchmarks", "documents", "examples")
+CODE = ("broker", "plugin", "protocol", "simulation", "storage", "spark_sink", "tests", "benchmarks", "documents", "examples")
 MAX_NAME_LENGTH = 60
 OPENINGS = (
     "Who",

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-CODE = ("broker", "plugin", "protocol", "storage", "spark_sink")
+CODE = ("broker", "plugin", "protocol", "simulation", "storage", "spark_sink")
 TABLES = {"broker/settings/rows.py"}  # data, one row on each line
 
 
@@ -76,7 +76,9 @@ def test_modules_have_no_catch_all_names() -> None:
 def test_tests_do_not_sleep() -> None:
     sleeping = re.compile(r"time\.sleep|asyncio\.sleep\((?!0\))")
     wait_for_a_jvm = {ROOT / "tests/apache_kafka.py", ROOT / "tests/differential/clusters.py", Path(__file__)}
-    assert not [name_of(path) for path in sources("tests") if path not in wait_for_a_jvm and sleeping.search(path.read_text())]
+    in_virtual_time = {*sources("tests/simulation"), ROOT / "tests/plugin/test_simulations.py"}
+    allowed = wait_for_a_jvm | in_virtual_time
+    assert not [name_of(path) for path in sources("tests") if path not in allowed and sleeping.search(path.read_text())]
 
 
 def module_name(path: Path) -> str:

@@ -19,7 +19,7 @@ import odradek
 pytestmark = pytest.mark.sockets  # in child processes
 ROOT = Path(__file__).parents[2]
 PYTHON = [sys.executable, "-m"]
-CODE = ("broker", "plugin", "protocol", "spark_sink", "storage")
+CODE = ("broker", "plugin", "protocol", "simulation", "spark_sink", "storage")
 SERVES = """
 import odradek, pyspark_odradek, socket
 assert odradek.__file__.startswith(ORIGIN), odradek.__file__
@@ -142,4 +142,4 @@ def test_mypy_finds_the_exported_names(installed: Path, tmp_path: Path) -> None:
 
 def test_extras_are_the_documented_ones() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    assert set(project["optional-dependencies"]) == {"uvloop", "spark", "tls", "completion", "test", "docs", "dev"}
+    assert set(project["optional-dependencies"]) == {"uvloop", "spark", "tls", "completion", "executable", "dist", "test", "docs", "dev"}

@@ -31,6 +31,8 @@ from odradek import (
     Format,
     Group,
     InvalidControl,
+    Simulation,
+    SimulationError,
     Topic,
     TopicRecord,
     Wire,
@@ -39,6 +41,8 @@ from odradek import (
     assert_records,
     formats,
     record,
+    simulate,
+    simulation,
 )
 from odradek.plugin import (
     AsyncKafkaClusters,
@@ -74,6 +78,7 @@ def construction() -> None:
         record_bytes=1000,
         control="127.0.0.1:0",
         control_token="token",
+        schema_registry=True,
         capture=Path("orders.pcapng"),
         capture_addresses="real",
     )
@@ -84,6 +89,8 @@ def construction() -> None:
     assert_type(cluster.bootstrap_servers, str)
     assert_type(cluster.is_running, bool)
     assert_type(cluster.control, str | None)
+    assert_type(cluster.schema_registry_url, str)
+    assert_type(cluster.start_schema_registry(), str)
     assert_type(cluster.tls.ca_file, str)
     assert_type(cluster.client_config("java", user="alice", mechanism="PLAIN"), dict[str, Any])
     assert_type(cluster.awaitable, AsyncCluster)
@@ -172,6 +179,7 @@ def faults(cluster: Cluster, kafka_faults: KafkaFaults) -> None:
     cluster.slow_network(100)
     cluster.leader_election("orders", takes="5s")
     cluster.coordinator_moves("billing")
+    assert_type(cluster.fault_at("OffsetCommit#1@billing:lost-response"), FaultHandle)
     cluster.disk_full(1)
     cluster.not_enough_replicas("orders")
     cluster.rolling_restart(5)
@@ -252,6 +260,8 @@ async def asynchronous(given: AsyncCluster) -> None:
         assert_type(other, AsyncCluster)
     assert_type(AsyncCluster.load("state"), AsyncCluster)
     assert_type(await given.start(), AsyncCluster)
+    assert_type(await given.start_schema_registry(), str)
+    assert_type(given.schema_registry_url, str)
     assert_type(given.is_running, bool)
     assert_type((given.bootstrap_servers, given.control, given.tls.ca_file), tuple[str, str | None, str])
     assert_type(given.client_config("spark"), dict[str, Any])
@@ -329,6 +339,7 @@ async def asynchronous_faults(given: AsyncCluster, kafka_faults: AsyncKafkaFault
         assert_type(await adding, AsyncFaultHandle)
     assert_type(await given.leader_election("orders", takes=timedelta(seconds=1)), AsyncFaultHandle)
     assert_type(await given.coordinator_moves("billing"), AsyncFaultHandle)
+    assert_type(await given.fault_at("OffsetCommit#1@billing:lost-response"), AsyncFaultHandle)
     await given.rolling_restart(1)
     await given.outage(1)
     assert_type((await given.crash_client("billing-1")).groups, list[str])
@@ -383,6 +394,45 @@ def test_with_fixtures(
 async def test_with_asynchronous_fixtures(async_kafka_cluster: AsyncCluster, async_kafka_clock: AsyncClock) -> None:
     await async_kafka_clock.freeze()
     await async_kafka_cluster.topics()
+
+
+def simulations() -> None:
+    async def main(sim: Simulation) -> int:
+        cluster = await sim.cluster(nodes=2, topics={"orders": 4}, settings={"min.insync.replicas": 2})
+        assert_type(cluster, AsyncCluster)
+        assert_type(sim.clusters, tuple[AsyncCluster, ...])
+        sim.network(latency=(0.001, 0.4), splits=0.1, resets=0.01, half_open=0.001)
+        sim.crash(node=1, after=5, for_s=10)
+        sim.stop(1)
+        sim.pause(2, after=sim.random.random())
+        sim.isolate(2, for_s=1)
+        sim.move_leader("orders", 0, to=2, after=1)
+        sim.move_coordinator("billing", to=2)
+
+        async def work() -> None:
+            pass
+
+        worker = sim.start(work, "billing")
+        sim.restart(worker, after=1, for_s=2, graceful=True)
+        sim.partition(worker, 1, after=1, for_s=2)
+        sim.always(lambda: sim.now_s < 3600)
+        sim.groups_settle(within_s=60)
+        rules = [sim.history.no_record_lost, sim.history.each_once, sim.history.order_within_key, sim.history.committed_offsets_never_back]
+        assert all(rules)
+        assert [str(fault) for fault in sim.faults.happened] == []
+        return sim.seed
+
+    try:
+        with simulate(seed=7) as run:
+            assert_type(run(main(run), limit_s=60), int)
+            assert_type((run.trace, run.events), tuple[str, int])
+    except SimulationError:
+        pass
+
+
+@simulation(seeds=1000, seeds_s=60)
+async def test_simulated(sim: Simulation, kafka_topic: str) -> None:
+    await sim.cluster(topics={kafka_topic: 1})
 
 
 class OrdersTest(KafkaTestMixin, TestCase):

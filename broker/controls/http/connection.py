@@ -1,4 +1,4 @@
-"""One connection of the control listener: reads requests and answers them one at a time.
+"""One connection of an HTTP listener: reads requests and answers them one at a time.
 
 A control runs as a task, so that a long wait holds up neither other connections nor the brokers. If its client ends the connection, a
 control that only reads is cancelled, and so is one that may stop anywhere, such as `clock advance`. Other controls that change the cluster
@@ -13,15 +13,11 @@ from contextlib import aclosing
 from http import HTTPStatus
 from typing import TYPE_CHECKING, cast
 
-from .answering import answer
 from .requests import MAX_HEAD_BYTES, Request, RequestParser
-from .responses import CONTINUE, Problem, Response, Streaming, encode, encode_head, response_of
-from .routes import may_be_cancelled, resource_of
+from .responses import CONTINUE, Problem, Response, Streaming, encode, encode_head
 
 if TYPE_CHECKING:
-    from .listener import ControlListener
-
-log = logging.getLogger("odradek.control")
+    from .http_listener import HttpListener
 
 REQUEST_S = 60.0
 """A connection ends unless its next request is complete, and the response before it is read, after this time."""
@@ -29,10 +25,10 @@ LINGER_S = 2.0
 """After an error, input is discarded for this time, because closing a socket with unread input destroys the response."""
 
 
-class ControlConnection(asyncio.Protocol):
+class HttpConnection(asyncio.Protocol):
     """A connection of a client. The transport of the event loop calls the methods of the first section."""
 
-    def __init__(self, listener: ControlListener) -> None:
+    def __init__(self, listener: HttpListener) -> None:
         self._listener = listener
         self._loop = asyncio.get_running_loop()
         self._parser = RequestParser(self._admit)
@@ -67,7 +63,8 @@ class ControlConnection(asyncio.Protocol):
         self._transport = cast(asyncio.Transport, transport)
         self._listener.note_use(self)
         if not self._listener.make_room(self):
-            log.info("closing a connection: the control listener has %d connections", len(self._listener.connections) - 1)
+            listener = self._listener
+            listener.log.info("closing a connection: %s has %d connections", listener.name, len(listener.connections) - 1)
             self._transport.abort()
         self._wait_for_request()
 
@@ -119,8 +116,7 @@ class ControlConnection(asyncio.Protocol):
     # Requests and responses
 
     def _admit(self, request: Request) -> None:
-        resource = resource_of(request, self._listener.resources)
-        self._listener.access.check(request.headers, public=resource is not None and resource.public)
+        self._listener.admit(request)
 
     def _proceed(self) -> None:
         """Begins to answer the next request if it is complete and the one before it is answered."""
@@ -138,7 +134,7 @@ class ControlConnection(asyncio.Protocol):
             return
         if request is not None:
             self._cancel_timer()
-            self._may_be_cancelled = may_be_cancelled(request)
+            self._may_be_cancelled = self._listener.may_be_cancelled(request)
             self._body_bytes = len(request.body)
             self._task = self._loop.create_task(self._answer(request))
             self._listener.tasks.add(self._task)
@@ -148,7 +144,7 @@ class ControlConnection(asyncio.Protocol):
 
     async def _answer(self, request: Request) -> None:
         try:
-            response = await answer(request, self._listener.controls, self._listener.resources)
+            response = await self._listener.answer(request)
         except asyncio.CancelledError:
             self._transport.abort()
             raise
@@ -157,7 +153,7 @@ class ControlConnection(asyncio.Protocol):
         if isinstance(response, Streaming):
             self._task, self.is_streaming = asyncio.current_task(), True
             return await self._stream(request, response)
-        log.log(logging.DEBUG if request.method == "GET" else logging.INFO, "%s: %d", request, response.status)
+        self._listener.log.log(logging.DEBUG if request.method == "GET" else logging.INFO, "%s: %d", request, response.status)
         self._respond(request, response)
 
     async def _stream(self, request: Request, response: Streaming) -> None:
@@ -172,7 +168,7 @@ class ControlConnection(asyncio.Protocol):
                     if not self._writable:
                         await self._wait_for_room()
         except Exception:
-            log.exception("an internal error in %s", request)
+            self._listener.log.exception("an internal error in %s", request)
         finally:
             self._task = None
             self._ending = True
@@ -205,8 +201,9 @@ class ControlConnection(asyncio.Protocol):
         """Answers a request that cannot be read, and ends the connection."""
         self._ending = True
         self._parser.discard()
-        self._transport.write(encode(response_of(problem), keep_alive=False))
-        self._transport.write_eof()
+        self._transport.write(encode(self._listener.refusal(problem), keep_alive=False))
+        if self._transport.can_write_eof():  # not with TLS
+            self._transport.write_eof()
         self._cancel_timer()
         self._timer = self._loop.call_later(LINGER_S, self._transport.abort)
 

@@ -10,25 +10,22 @@ from functools import cache, cached_property
 from typing import TYPE_CHECKING
 
 from ...network.server import Server
-from ...network.socket_acceptor import bind
-from ...settings.listeners import Listener
 from ..cluster_controls import ClusterControls
 from .access import AccessRules, ControlAddress
-from .connection import ControlConnection
+from .answering import answer
+from .http_listener import HttpListener
 from .openapi import OPENAPI_PATH, document
 from .page_files import page_resources
 from .reports import reports
 from .requests import Request
-from .routes import JSON, Report, Resource, Stream
+from .responses import Problem, Response, Streaming, response_of
+from .routes import JSON, Report, Resource, Stream, may_be_cancelled, resource_of
 
 log = logging.getLogger("odradek.control")
 
 if TYPE_CHECKING:
     from .stream import WireStreams
 
-MAX_CONNECTIONS = 256
-MAX_BODIES_BYTES = 64 * 1024 * 1024
-"""The most bytes of bodies that all connections hold together."""
 STREAM_PATH, CHANGES_PATH, EVENT_STREAM = "/wire/stream", "/changes/stream", "text/event-stream"
 CHANGE = b"event: change\ndata: {}\n\n"
 KEEP_ALIVE = b":\n\n"
@@ -37,10 +34,11 @@ PAUSE_S = 0.25
 KEEP_ALIVE_S = 15.0
 
 
-class ControlListener:
+class ControlListener(HttpListener):
     """Serves the controls of a cluster from `start` until `stop`."""
 
     def __init__(self, controls: ClusterControls, configured: ControlAddress) -> None:
+        super().__init__("the control listener", log, configured.host, configured.port)
         self.controls = controls
         self.access = AccessRules(configured.host, configured.token)
         self.resources: dict[str, Resource | Report | Stream] = {
@@ -50,65 +48,19 @@ class ControlListener:
             CHANGES_PATH: Stream(EVENT_STREAM, changes),
             **page_resources(),
         }
-        self.connections: dict[ControlConnection, None] = {}
-        """The open connections, the one that was used last at the end. Times would be equal within a millisecond on uvloop."""
-        self.tasks: set[asyncio.Task[None]] = set()
-        self._configured = configured
 
-    async def start(self) -> None:
-        """Accepts connections. Raises OSError if the address is in use."""
-        host, port, _ = self._configured
-        bound = bind(Listener(0, "CONTROL", host, port, host, port))
-        self._server = await asyncio.get_running_loop().create_server(lambda: ControlConnection(self), sock=bound)
-        self.address = self._configured.bound_to(bound.getsockname()[1])
+    def admit(self, request: Request) -> None:
+        resource = resource_of(request, self.resources)
+        self.access.check(request.headers, public=resource is not None and resource.public)
 
-    async def stop(self) -> None:
-        """Closes the socket and the connections, and cancels the controls that run."""
-        self._server.close()
-        for connection in list(self.connections):
-            connection.abort()
-        await asyncio.gather(*self.tasks, return_exceptions=True)
-        while self.connections:
-            await asyncio.sleep(0)
-        await self._server.wait_closed()
+    async def answer(self, request: Request) -> Response | Streaming:
+        return await answer(request, self.controls, self.resources)
 
-    def note_use(self, connection: ControlConnection) -> None:
-        """Notes that a client has connected, has sent something or was answered."""
-        self.connections.pop(connection, None)
-        self.connections[connection] = None
+    def may_be_cancelled(self, request: Request) -> bool:
+        return may_be_cancelled(request)
 
-    def make_room(self, added: ControlConnection) -> bool:
-        """Keeps to MAX_CONNECTIONS by closing the connection that has been idle for longest. Returns False if all others are busy.
-
-        A stream counts as idle if no other connection is, because it never ends by itself.
-        """
-        if len(self.connections) <= MAX_CONNECTIONS:
-            return True
-        others = [each for each in self.connections if each is not added and each.is_replaceable]
-        if not others:
-            return False
-        replaced = min(others, key=lambda each: each.is_streaming)
-        log.info("closing the connection that has been idle for longest: the control listener has %d connections", MAX_CONNECTIONS)
-        self.end(replaced)
-        return True
-
-    def make_room_for_body(self, receiving: ControlConnection) -> bool:
-        """Keeps to MAX_BODIES_BYTES by closing connections with incomplete bodies. Returns False if the others cannot be closed."""
-        held = sum(each.held_bytes for each in self.connections)
-        while held > MAX_BODIES_BYTES:
-            others = [each for each in self.connections if each is not receiving and each.is_waiting and each.held_bytes]
-            if not others:
-                return False
-            stalled = others[0]
-            log.info("closing a connection with an incomplete body: the control listener holds %d bytes of bodies", held)
-            held -= stalled.held_bytes
-            self.end(stalled)
-        return True
-
-    def end(self, connection: ControlConnection) -> None:
-        """Ends a connection, and no longer counts it."""
-        self.connections.pop(connection, None)
-        connection.abort()
+    def refusal(self, problem: Problem) -> Response:
+        return response_of(problem)
 
     def _wire_stream(self, request: Request, controls: ClusterControls) -> AsyncGenerator[bytes, None]:
         return self._wire_streams.open(request, controls._server)

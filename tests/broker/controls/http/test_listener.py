@@ -20,7 +20,7 @@ from odradek import AsyncCluster, Cluster
 from odradek.broker.control_errors import ControlRefused
 from odradek.broker.controls.declaration import CONTROLS
 from odradek.broker.controls.http import connection as control_connection
-from odradek.broker.controls.http import listener as control_listener
+from odradek.broker.controls.http import http_listener
 from odradek.broker.controls.http.requests import MAX_BODY_BYTES
 from odradek.broker.network import driver
 from tests.broker.controls.http.http_requests import Answer, answer_of, ask, ask_on, connected, get, post
@@ -420,7 +420,7 @@ def end_of(client: Any) -> bool:
 
 
 def test_connection_above_the_limit_replaces_the_idlest(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(control_listener, "MAX_CONNECTIONS", 2)
+    monkeypatch.setattr(http_listener, "MAX_CONNECTIONS", 2)
     with closing(HTTPConnection(address)) as first, closing(HTTPConnection(address)) as second:
         for client in (first, second, first):
             assert ask_on(client, "GET", "/clock/show").status == 200
@@ -431,7 +431,7 @@ def test_connection_above_the_limit_replaces_the_idlest(address: str, monkeypatc
 
 
 def test_connection_above_the_limit_is_closed_if_all_are_busy(address: str, waiter: Waiter, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(control_listener, "MAX_CONNECTIONS", 1)
+    monkeypatch.setattr(http_listener, "MAX_CONNECTIONS", 1)
     with connected(address) as busy:
         busy.sendall(CHANGE)
         assert waiter.started.wait(10)
@@ -442,7 +442,7 @@ def test_connection_above_the_limit_is_closed_if_all_are_busy(address: str, wait
 
 
 def test_stream_is_replaced_by_a_connection_above_the_limit(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(control_listener, "MAX_CONNECTIONS", 1)
+    monkeypatch.setattr(http_listener, "MAX_CONNECTIONS", 1)
     with connected(address) as reader:
         reader.sendall(b"GET /wire/stream HTTP/1.1\r\nHost: localhost\r\n\r\n")
         assert reader.recv(100).startswith(b"HTTP/1.1 200")
@@ -459,7 +459,7 @@ def begin_body(address: str, sent_bytes: int, length: int = 100_000) -> socket.s
 
 
 def test_incomplete_bodies_make_room_for_others(cluster: Cluster, address: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(control_listener, "MAX_BODIES_BYTES", 200_000)
+    monkeypatch.setattr(http_listener, "MAX_BODIES_BYTES", 200_000)
     with begin_body(address, 90_000) as first:
         assert get(address, "/clock/show").status == 200
         with begin_body(address, 90_000) as second, begin_body(address, 90_000) as third:
@@ -471,7 +471,7 @@ def test_incomplete_bodies_make_room_for_others(cluster: Cluster, address: str, 
 
 
 def test_body_beyond_those_of_busy_requests_is_refused(address: str, waiter: Waiter, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(control_listener, "MAX_BODIES_BYTES", 150_000)
+    monkeypatch.setattr(http_listener, "MAX_BODIES_BYTES", 150_000)
     with begin_body(address, 99_998) as busy:
         busy.sendall(b"{}")
         assert waiter.started.wait(10)
@@ -508,7 +508,7 @@ def test_client_that_reads_slowly_is_not_closed() -> None:
             self.aborted = True
 
     async def scenario() -> list[bool]:
-        connection, transport = control_connection.ControlConnection(cast(Any, None)), Transport()
+        connection, transport = control_connection.HttpConnection(cast(Any, None)), Transport()
         connection._transport = cast(Any, transport)
         connection._wait_for_request()
         aborted = []

@@ -167,6 +167,11 @@ public abstract class Controls {
         post("/fault/clear", Options.arguments());
     }
 
+    /** Adds a fault that hits one request: the n-th of an API by a client in a role, counted from now on. */
+    public FaultInfo faultAt(String point) {
+        return FaultInfo.of(post("/fault/point", Options.arguments("point", point)));
+    }
+
     /** Loses the acknowledgements of a topic: the records are appended, then the connection is reset. */
     public FaultInfo lostAcks(String topic) {
         return FaultInfo.of(post("/fault/preset/lost-acks", Options.arguments("topic", topic)));

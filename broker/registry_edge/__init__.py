@@ -1,0 +1,1 @@
+"""The HTTP listener of the schema registry."""

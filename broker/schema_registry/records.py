@@ -1,0 +1,189 @@
+"""The records of `_schemas`: their keys and values as Confluent's registry writes them (SchemaRegistrySerializer), in JSON.
+
+A key has a type: SCHEMA for a version of a subject, CONFIG and MODE for those of a subject or, without one, the global ones, CONTEXT,
+ASSOC, DELETE_SUBJECT for the soft deletion of all versions up to one, CLEAR_SUBJECT, and NOOP, which other registries write to find the
+end of the topic. Values of other registries are read as far as their fields are known.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import md5
+from typing import Any, NamedTuple
+from uuid import UUID
+
+AVRO = "AVRO"
+TENANT = "default"
+Json = dict[str, Any]
+
+
+class NamedReference(NamedTuple):
+    """A reference of a schema to a version of a subject, under a name. Version -1 stands for the latest one."""
+
+    name: str
+    subject: str
+    version: int
+
+    def as_json(self) -> Json:
+        """Returns the reference as it is stored and sent."""
+        return self._asdict()
+
+
+@dataclass(frozen=True, slots=True)
+class StoredSchema:
+    """A version of a subject. `text` is the canonical text of the schema, `timestamp` the time of its record in ms."""
+
+    subject: str
+    version: int
+    id: int
+    text: str
+    type: str = AVRO
+    references: tuple[NamedReference, ...] = ()
+    metadata: Json | None = None
+    rule_set: Json | None = None
+    deleted: bool = False
+    timestamp: int | None = None
+
+    @property
+    def guid(self) -> str:
+        """The GUID, which follows from the text, references, metadata and rules, so that it is the same in every registry."""
+        return guid_of(self.text, self.references, self.metadata, self.rule_set)
+
+    def as_json(self) -> Json:
+        """Returns the version as responses show it."""
+        shown: Json = {"subject": self.subject, "version": self.version, "id": self.id, "guid": self.guid, "schemaType": self.type}
+        if self.references:
+            shown["references"] = [each.as_json() for each in self.references]
+        if self.metadata is not None:
+            shown["metadata"] = self.metadata
+        if self.rule_set is not None:
+            shown["ruleSet"] = self.rule_set
+        shown["schema"] = self.text
+        if self.timestamp is not None:
+            shown["ts"] = self.timestamp
+        return shown | {"deleted": self.deleted}
+
+
+def guid_of(text: str, references: Sequence[NamedReference], metadata: Json | None, rule_set: Json | None) -> str:
+    """Returns the GUID of a schema: the MD5 hash that Confluent's `Schema.updateHash` computes, as a UUID."""
+    digest = md5(text.encode(), usedforsecurity=False)
+    for reference in references:
+        digest.update(f"{reference.name}{reference.subject}".encode() + (reference.version & 0xFFFFFFFF).to_bytes(4, "big"))
+    if metadata is not None:
+        digest.update(b"\1" + _metadata_bytes(metadata))
+    if rule_set is not None:
+        rules = [rule for kind in ("migrationRules", "domainRules", "encodingRules") for rule in rule_set.get(kind) or ()]
+        digest.update(b"\1" + b"".join(map(_rule_bytes, rules)) + str(rule_set.get("enableAt") or "").encode())
+    return str(UUID(bytes=digest.digest()))
+
+
+def _metadata_bytes(metadata: Json) -> bytes:
+    tags = "".join(name + "".join(sorted(tags)) for name, tags in sorted((metadata.get("tags") or {}).items()))
+    properties = "".join(f"{name}{value}" for name, value in sorted((metadata.get("properties") or {}).items()))
+    return (tags + properties + "".join(sorted(metadata.get("sensitive") or ()))).encode()
+
+
+def _rule_bytes(rule: Json) -> bytes:
+    texts = [rule.get(name) or "" for name in ("name", "doc", "kind", "mode", "type")]
+    texts += sorted(rule.get("tags") or ())
+    texts += [f"{name}{value}" for name, value in sorted((rule.get("params") or {}).items())]
+    texts += [rule.get(name) or "" for name in ("expr", "onSuccess", "onFailure")]
+    return "".join(map(str, texts)).encode() + (b"\1" if rule.get("disabled") else b"")
+
+
+class TopicRecord(NamedTuple):
+    """A record of `_schemas`. Without a value, it is a tombstone."""
+
+    key: bytes
+    value: bytes | None
+
+
+def schema_record(schema: StoredSchema) -> TopicRecord:
+    """Returns the record of a version."""
+    fields: Json = {"subject": schema.subject, "version": schema.version, "id": schema.id, "schemaType": schema.type}
+    if schema.references:
+        fields["references"] = [each.as_json() for each in schema.references]
+    if schema.metadata is not None:
+        fields["metadata"] = schema.metadata
+    if schema.rule_set is not None:
+        fields["ruleSet"] = schema.rule_set
+    fields |= {"schema": schema.text, "deleted": schema.deleted}
+    return TopicRecord(_schema_key(schema.subject, schema.version), _encode(fields))
+
+
+def schema_tombstone(subject: str, version: int) -> TopicRecord:
+    """Returns the record of the permanent deletion of a version."""
+    return TopicRecord(_schema_key(subject, version), None)
+
+
+def subject_record(keytype: str, subject: str | None, fields: Mapping[str, Any] | None) -> TopicRecord:
+    """Returns a record about a subject, such as its CONFIG, or the global one for None; a tombstone without fields."""
+    named = {} if subject is None else {"subject": subject}
+    return TopicRecord(_encode({"keytype": keytype, **named, "magic": 0}), None if fields is None else _encode({**named, **fields}))
+
+
+def context_record(context: str, *, exists: bool = True) -> TopicRecord:
+    """Returns the record that a context exists, or the tombstone of one that is deleted."""
+    fields = {"tenant": TENANT, "context": context}
+    return TopicRecord(_encode({"keytype": "CONTEXT", **fields, "magic": 0}), _encode(fields) if exists else None)
+
+
+def association_record(fields: Mapping[str, Any], *, exists: bool = True) -> TopicRecord:
+    """Returns the record of an association of a subject with a resource, or its tombstone."""
+    names = ("resourceName", "resourceNamespace", "resourceType", "associationType", "subject")
+    key = {"keytype": "ASSOC", "tenant": TENANT, **{name: fields[name] for name in names}, "magic": 0}
+    return TopicRecord(_encode(key), _encode({"tenant": TENANT, **fields}) if exists else None)
+
+
+def _schema_key(subject: str, version: int) -> bytes:
+    return _encode({"keytype": "SCHEMA", "subject": subject, "version": version, "magic": 1})
+
+
+def _encode(fields: Mapping[str, Any]) -> bytes:
+    return json.dumps(fields, separators=(",", ":"), ensure_ascii=False).encode()
+
+
+class InvalidRecord(Exception):
+    """A record of `_schemas` that no registry has written."""
+
+
+def read_key(key: bytes | None) -> Json:
+    """Returns the fields of a key. Raises InvalidRecord."""
+    return _decode(key or b"")
+
+
+def read_fields(value: bytes) -> Json:
+    """Returns the fields of a value. Raises InvalidRecord."""
+    return _decode(value)
+
+
+def read_schema(fields: Json, timestamp: int) -> StoredSchema:
+    """Returns the version in the fields of a SCHEMA record. Raises InvalidRecord."""
+    try:
+        references = tuple(NamedReference(each["name"], each["subject"], int(each["version"])) for each in fields.get("references") or ())
+        return StoredSchema(
+            str(fields["subject"]),
+            int(fields["version"]),
+            int(fields["id"]),
+            str(fields["schema"]),
+            fields.get("schemaType") or AVRO,
+            references,
+            fields.get("metadata"),
+            fields.get("ruleSet"),
+            bool(fields.get("deleted")),
+            timestamp,
+        )
+    except (KeyError, TypeError, ValueError) as error:
+        raise InvalidRecord(f"a SCHEMA record lacks a field or has one of another type: {error!r}") from None
+
+
+def _decode(data: bytes) -> Json:
+    try:
+        fields = json.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise InvalidRecord(f"not JSON: {error}") from None
+    if not isinstance(fields, dict):
+        raise InvalidRecord("not a JSON object")
+    return fields

@@ -1,0 +1,223 @@
+"""An event loop whose time jumps to the next timer when nothing is ready, and whose network is in memory.
+
+It is asyncio's own base class with a selector that moves the time. No event outside of the process can wake it, so a run depends on the
+program and its seed only. Futures and tasks hash by their number, because `asyncio.wait` and many libraries iterate over sets of them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from asyncio import base_events
+from collections.abc import Callable, Coroutine, Iterable
+from itertools import count
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from .errors import Deadlock, Livelock, SimulationError
+from .network import Place, here
+from .trace import Trace
+
+if TYPE_CHECKING:
+    from .network import Network
+
+TICK_S = 1e-6
+"""The time that passes in each iteration, so that a loop which only looks at the clock ends."""
+MAX_ITERATIONS_WITHOUT_WAITING = 20_000
+"""The iterations in which the loop never waits for a timer, after which the program is said to turn in circles."""
+_TASKS_SHOWN = 8
+
+
+class _Selector:
+    """Takes the place of the selector: waiting moves the time."""
+
+    def __init__(self, loop: SimulatedLoop) -> None:
+        self._loop = loop
+
+    def select(self, timeout_s: float | None) -> tuple[()]:
+        self._loop.wait(timeout_s)
+        return ()
+
+    def get_map(self) -> dict[int, object]:
+        return {}
+
+    def close(self) -> None:
+        """Does nothing, because there is nothing to close."""
+
+
+class _Future(asyncio.Future[Any]):
+    number = 0
+
+    def __hash__(self) -> int:
+        return self.number
+
+
+class SimulatedTask(asyncio.Task[Any]):
+    """A task with its number and the host on which it runs."""
+
+    number = 0
+    place: Place
+
+    def __hash__(self) -> int:
+        return self.number
+
+
+class SimulatedLoop(base_events.BaseEventLoop):
+    """The event loop of one run. `now_s` is the virtual time since the start."""
+
+    network: Network
+
+    def __init__(self) -> None:
+        self.now_s = 0.0
+        super().__init__()
+        self._selector = _Selector(self)
+        self._clock_resolution = 1e-9
+        self._numbers = count(1)
+        self._busy = 0
+        self.iterations = 0
+        self.trace = Trace(self.time)
+        self.failure: BaseException | None = None
+        """An error that ends the run, although the program may have caught it."""
+        self.after_events: list[Callable[[], object]] = []
+        """Functions that are called after each iteration in which something has run."""
+        self.set_task_factory(self._new_task)  # type: ignore[arg-type]  # with the options of any version of Python
+
+    def time(self) -> float:
+        """Returns the virtual time in seconds since the start."""
+        return self.now_s
+
+    def wait(self, timeout_s: float | None) -> None:
+        """Moves the time to the next timer. Raises Deadlock if there is none."""
+        if timeout_s is None:
+            raise Deadlock(f"nothing is ready and no timer is set, so the program would wait for ever; {self.waiting_tasks()}")
+        if timeout_s > 0:
+            self.now_s += timeout_s
+            self._busy = 0
+
+    def _run_once(self) -> None:
+        self.iterations += 1
+        self.now_s += TICK_S
+        self._busy += 1
+        if self._busy > MAX_ITERATIONS_WITHOUT_WAITING:
+            raise Livelock(
+                f"the program has run {self._busy:,} times without waiting for a timer or the network; wait in its loops, for example "
+                f"by `await asyncio.sleep(0.01)`; {self._running_tasks()}"
+            )
+        super()._run_once()  # type: ignore[misc]
+        for check in self.after_events:
+            check()
+        if self.failure is not None:
+            raise self.failure
+
+    def fail(self, error: BaseException) -> None:
+        """Ends the run with an error after the present iteration. The first error counts."""
+        self.failure = self.failure or error
+
+    def forget_failure(self) -> None:
+        """Lets the loop run again after a failure, without the functions that look at each event."""
+        self.failure, self.after_events, self._busy = None, [], 0
+
+    def waiting_tasks(self) -> str:
+        """Returns the tasks that are not done, with the places where they wait."""
+        tasks = [task for task in self.tasks() if not task.done()]
+        shown = [f"{task.get_name()} at {_place(task)}" for task in tasks[:_TASKS_SHOWN]]
+        more = f" and {len(tasks) - _TASKS_SHOWN} more" if len(tasks) > _TASKS_SHOWN else ""
+        return f"waiting: {', '.join(shown)}{more}" if shown else "no task is waiting"
+
+    def _running_tasks(self) -> str:
+        handles: Iterable[Any] = self._ready  # type: ignore[attr-defined]
+        owners = [getattr(getattr(handle, "_callback", None), "__self__", None) for handle in handles]
+        names = [f"{owner.get_name()} at {_place(owner)}" for owner in owners if isinstance(owner, asyncio.Task)]
+        return f"running: {', '.join(names[:_TASKS_SHOWN])}" if names else "no task is running"
+
+    def tasks(self) -> list[asyncio.Task[Any]]:
+        """Returns the tasks in the order in which they were created."""
+        return sorted(asyncio.all_tasks(self), key=hash)
+
+    def create_future(self) -> asyncio.Future[Any]:
+        future = _Future(loop=self)
+        future.number = next(self._numbers)
+        return future
+
+    def _new_task(self, loop: asyncio.AbstractEventLoop, coroutine: Coroutine[Any, Any, Any], **options: Any) -> asyncio.Task[Any]:
+        task = SimulatedTask.__new__(SimulatedTask)
+        task.number = next(self._numbers)  # before the task is added to a set
+        context = options.get("context")
+        task.place = here.get() if context is None else context.get(here) or here.get()
+        options["name"] = options.get("name") or f"Task-{task.number}"
+        SimulatedTask.__init__(task, coroutine, loop=loop, **options)
+        return task
+
+    def run_in_executor(self, executor: Any, func: Callable[..., Any], *args: Any) -> asyncio.Future[Any]:  # type: ignore[override]
+        """Runs a function at once, in this thread."""
+        future = self.create_future()
+        try:
+            future.set_result(func(*args))
+        except Exception as error:  # noqa: BLE001  (the future has it)
+            future.set_exception(error)
+        return future
+
+    # The network
+
+    async def getaddrinfo(self, host: Any, port: Any, **_: Any) -> list[Any]:
+        """Returns an address for any host. Invented hosts have one each."""
+        return self.network.resolve(host, port)
+
+    async def getnameinfo(self, sockaddr: Any, flags: int = 0) -> tuple[str, str]:
+        return str(sockaddr[0]), str(sockaddr[1])
+
+    async def create_connection(self, protocol_factory: Any, host: Any = None, port: Any = None, **options: Any) -> Any:
+        self._check_options("loop.create_connection", options)
+        return await self.network.connect(protocol_factory, host, port)
+
+    async def create_server(self, protocol_factory: Any, host: Any = None, port: Any = None, **options: Any) -> Any:
+        self._check_options("loop.create_server", options)
+        return self.network.listen(protocol_factory, host, port)
+
+    def _check_options(self, call: str, options: dict[str, Any]) -> None:
+        if options.get("ssl"):
+            self._refuse(f"{call}(ssl=...)", "a simulation has no TLS; use a listener without it")
+        if options.get("sock") is not None:
+            self._refuse(f"{call}(sock=...)", "the network of a simulation is in memory; pass host and port")
+
+    # The operating system
+
+    def _process_events(self, event_list: Any) -> None:
+        """Does nothing, because there are no events of a selector."""
+
+    def _write_to_self(self) -> None:
+        """Does nothing, because no other thread wakes the loop."""
+
+    def add_signal_handler(self, sig: int, callback: Any, *args: Any) -> None:  # type: ignore[override]
+        """Does nothing, because no signal arrives in a simulation."""
+
+    def remove_signal_handler(self, sig: int) -> bool:
+        return False
+
+    def _refuse(self, call: str, advice: str) -> NoReturn:
+        error = SimulationError(f"{call}: {advice}")
+        self.fail(error)
+        raise error
+
+
+def _refusing(name: str, advice: str) -> Callable[..., Any]:
+    def call(self: SimulatedLoop, *_: Any, **__: Any) -> NoReturn:
+        self._refuse(f"loop.{name}", advice)
+
+    call.__name__ = name
+    return call
+
+
+_SOCKETS = "a simulation has no sockets; use asyncio.open_connection or asyncio.start_server, whose network is in memory"
+_PROCESSES = "a simulation starts no process; replace it by a coroutine of the test"
+for _name, _advice in (
+    *((name, _SOCKETS) for name in ("add_reader", "remove_reader", "add_writer", "remove_writer", "start_tls", "sendfile")),
+    *((f"sock_{name}", _SOCKETS) for name in ("accept", "connect", "recv", "recv_into", "recvfrom", "sendall", "sendfile", "sendto")),
+    *((name, _SOCKETS) for name in ("create_datagram_endpoint", "create_unix_connection", "create_unix_server", "connect_accepted_socket")),
+    *((name, _PROCESSES) for name in ("subprocess_exec", "subprocess_shell", "connect_read_pipe", "connect_write_pipe")),
+):
+    setattr(SimulatedLoop, _name, _refusing(_name, _advice))
+
+
+def _place(task: asyncio.Task[Any]) -> str:
+    """Returns file and line where a task waits."""
+    frames = task.get_stack(limit=1)
+    return f"{frames[-1].f_code.co_filename.rpartition('/')[2]}:{frames[-1].f_lineno}" if frames else "its start"
