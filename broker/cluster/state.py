@@ -185,7 +185,7 @@ class ClusterState:
         self.blocks.clear()
         self.blocks.clear()
 
-    # Coordinators. They are imported when they are first used, because importing them would take a fifth of the start-up time.
+    # Coordinators
 
     @cached_property
     def groups(self) -> Groups:
@@ -205,8 +205,7 @@ class ClusterState:
     @cached_property
     def transactions(self) -> Transactions:
         """All transactional ids of the cluster."""
-        from ..transactions.coordinator import Transactions
-        from ..transactions.settings import TransactionSettings
+        from ..transactions.coordinator import Transactions, TransactionSettings
 
         return Transactions(self.timers, TransactionSettings.of(self.config), self.transaction_log)
 
