@@ -18,7 +18,7 @@ from tests.broker.directories.exported_kafka import exported_kafka, properties_o
 from tests.storage.directories import recording
 from tests.storage.directories.recorded_directories import records_in
 
-SETTINGS = {
+SETTINGS: dict[str, Any] = {
     "offsets.topic.num.partitions": 1,
     "transaction.state.log.num.partitions": 1,
     "group.initial.rebalance.delay.ms": 0,

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,8 +15,15 @@ ID, OTHER = bytes(16), bytes(range(16))
 TOPIC = stored.TopicRecord(name="orders", topic_id=ID)
 
 
-def partition(index: int = 0, **fields: object) -> stored.PartitionRecord:
-    given = {"replicas": [1, 2], "isr": [1, 2], "removing_replicas": [], "adding_replicas": [], "leader": 1, "leader_epoch": 4}
+def partition(index: int = 0, **fields: Any) -> stored.PartitionRecord:
+    given: dict[str, Any] = {
+        "replicas": [1, 2],
+        "isr": [1, 2],
+        "removing_replicas": [],
+        "adding_replicas": [],
+        "leader": 1,
+        "leader_epoch": 4,
+    }
     return stored.PartitionRecord(partition_id=index, topic_id=ID, partition_epoch=0, **{**given, **fields})
 
 
@@ -86,8 +94,15 @@ def test_quotas_are_set_and_removed() -> None:
 
 
 def test_accounts_and_brokers_are_removed() -> None:
-    acl = {"resource_type": 2, "resource_name": "orders", "pattern_type": 3, "principal": "User:a", "host": "*", "operation": 3}
-    credential = {"salt": b"", "stored_key": b"", "server_key": b"", "iterations": 4096}
+    acl: dict[str, Any] = {
+        "resource_type": 2,
+        "resource_name": "orders",
+        "pattern_type": 3,
+        "principal": "User:a",
+        "host": "*",
+        "operation": 3,
+    }
+    credential: dict[str, Any] = {"salt": b"", "stored_key": b"", "server_key": b"", "iterations": 4096}
     image = MetadataImage(
         [
             stored.AccessControlEntryRecord(id=ID, permission_type=3, **acl),
