@@ -42,6 +42,8 @@ def run(options: argparse.Namespace, _environ: Mapping[str, str]) -> int:
         if options.deep:
             return refuse("--deep checks log directories and folders of partitions, not single files")
         return _show_file(inspect_file(path), as_json=options.json)
+    except BrokenPipeError:  # of a reader such as head
+        raise
     except OSError as error:
         return refuse(f"cannot read {error.filename or path}: {error.strerror or error}")
     except ValueError as error:
