@@ -25,7 +25,7 @@ from odradek.storage.directories.names import PartitionName
 from tests.storage.directories import recording
 from tests.storage.directories.recorded_directories import NAMES, seen_by_clients, unpack
 
-FOREVER = {"log.retention.check.interval.ms": 2**62, "offsets.retention.check.interval.ms": 2**62}
+FOREVER = {"log.retention.check.interval.ms": 10**10, "offsets.retention.check.interval.ms": 10**10}
 ACLS_ACT = {"authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer"}
 
 
