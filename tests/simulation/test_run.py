@@ -187,12 +187,14 @@ async def _killed(sim: Simulation) -> tuple[Worker, list[str]]:
                 await asyncio.open_connection("shop", 80)
             except OSError as error:
                 done.append(str(error.strerror))
+                await asyncio.sleep(10)  # until the worker runs again
+                raise
 
     worker = sim.start(work)
     sim.restart(worker, after=1, for_s=5)
     await asyncio.sleep(3)
     assert not worker.is_running
-    await asyncio.sleep(5)
+    await asyncio.sleep(15)
     return worker, done
 
 
