@@ -257,7 +257,7 @@ class Simulation:
     def end(self) -> None:
         """Cancels the tasks that are left and stops the clusters."""
         loop = self._loop
-        loop.forget_failure()
+        loop.begin_end()
         loop.set_exception_handler(lambda *_: None)  # of clients that were killed with their host, and of callbacks that are cancelled
         self._network.conditions = Conditions(splits=0)
         limit = loop.call_later(_CLEANUP_S, lambda: loop.fail(Hung("")))

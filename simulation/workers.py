@@ -43,7 +43,7 @@ class Worker:
 
     def _ended(self, task: asyncio.Task[Any], place: Place) -> None:
         """Ends the run if the work has failed by itself, and not because its host was killed."""
-        if place.is_alive and not task.cancelled() and (error := task.exception()) is not None:
+        if place.is_alive and not self._loop.is_ending and not task.cancelled() and (error := task.exception()) is not None:
             self._loop.fail(error)
 
     def kill(self) -> None:
