@@ -12,10 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
-from ..cluster.startup_topics import TopicOptions, check_topics, topic_specs_of
 from ..controls.cluster_controls import BlockingControls, ClusterControls
-from ..network.driver import new_event_loop
-from ..network.server import Server, ServerOptions
 from ..security.startup import security_of
 from ..settings.cluster_config import DEFAULT_LIMITS, RecordLimits
 from ..settings.properties import SettingValue
@@ -40,6 +37,8 @@ from .group import AsyncGroup, Group
 from .topic import AsyncTopic, Topic
 
 if TYPE_CHECKING:
+    from ..cluster.startup_topics import TopicOptions
+    from ..network.server import Server
     from ..seed_data.reading import Place
     from ..tls.generated import GeneratedTls
 
@@ -76,6 +75,9 @@ class AnyCluster:
         capture: str | PathLike[str] | None = None,
         capture_addresses: str = "canonical",
     ) -> None:
+        from ..cluster.startup_topics import check_topics, topic_specs_of
+        from ..network.server import ServerOptions
+
         security = security_of(tls, users, acls)
         source = log_dirs_of(from_log_dirs)
         registry_settings, settings = split_registry_settings(settings or {})
@@ -124,6 +126,7 @@ class AnyCluster:
         that was saved. Raises ValueError for a file that is damaged, was written by a newer version or needs `trust`, and OSError if it
         cannot be read.
         """
+        from ..network.server import ServerOptions
         from ..snapshots.loading import load_on_any_ports
 
         registry_settings, settings = split_registry_settings(settings or {})
@@ -358,6 +361,7 @@ class Cluster(AnyCluster, BlockingControls):
 
     def _serve(self, started: Future[None]) -> None:
         """Runs the cluster in its thread. An exception during start-up is passed to `start`, which raises it."""
+        from ..network.driver import new_event_loop
 
         async def run_cluster() -> None:
             async with self._cluster:
