@@ -431,7 +431,7 @@ public abstract class Controls {
 
     /** Writes the cluster as log directories, on which Apache Kafka 4.3 or later starts, and returns the nodes. */
     public List<ExportedNode> exportLogDirs(String directory) {
-        return Json.list(post("/state/export-log-dirs", Options.arguments("directory", directory)), ExportedNode::of);
+        return Json.list(Controls.this.post("/state/export-log-dirs", Options.arguments("directory", directory)), ExportedNode::of);
     }
 
     /** Returns all transactional ids with their transactions. */
