@@ -29,12 +29,15 @@ COMMANDS = {
     "consume": "print the records of topics",
     "topics": "list, describe, create and delete topics",
     "groups": "list and describe groups, move their offsets, delete them",
+    "schemas": "list, show, register, check and delete the schemas of a schema registry",
     "dump": "write topics and records as seed data",
     "healthcheck": "exit with 0 if the brokers answer, otherwise with 1",
     "trace": "print the requests and responses of a running cluster as they happen",
     "explain": "print the requests and responses in a capture file",
     "replay": "send the requests in a capture file to a broker, and compare the responses",
+    "explore": "look for faults under which a command, such as a test, does not pass",
     "doctor": "report mistakes of clients, from a running cluster or a capture file",
+    "inspect": "show log directories of Kafka and their files, without a broker",
     "completion": "print the script with which bash, zsh or fish completes the command line",
 }
 """The commands with their help. Each is a module in commands/ with `EXAMPLES`, `add_options` and `run`."""

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 MAX_NAME_CHARACTERS = 200
 _NOT_IN_NAMES = re.compile(r"[^a-zA-Z0-9._-]+")
 _numbers = count(1)
+_NUMBER = pytest.StashKey[int]()
 MakeKafkaCluster = Callable[..., "Cluster"]
 """The type of the fixture `make_kafka_cluster`: a function with the arguments of `Cluster`."""
 
@@ -91,7 +92,8 @@ def async_kafka_cluster(kafka_cluster: Cluster) -> AsyncCluster:
 @pytest.fixture
 def kafka_topic(request: pytest.FixtureRequest, kafka_cluster: Cluster) -> Iterator[str]:
     """The name of a topic of this test alone. The topic is created with the defaults of the cluster and deleted after the test."""
-    name = f"{_NOT_IN_NAMES.sub('-', request.node.name)[:MAX_NAME_CHARACTERS]}-{next(_numbers)}"
+    number = request.node.stash.setdefault(_NUMBER, next(_numbers))  # the same when exploration runs the test again
+    name = f"{_NOT_IN_NAMES.sub('-', request.node.name)[:MAX_NAME_CHARACTERS]}-{number}"
     kafka_cluster.create_topic(name)
     yield name
     if kafka_cluster.is_running and any(topic.name == name for topic in kafka_cluster.topics()):
@@ -184,9 +186,17 @@ def _kafka_freeze(kafka_cluster: Cluster) -> Iterator[None]:
 def _kafka_watch(request: pytest.FixtureRequest, kafka_cluster: Cluster) -> Iterator[None]:
     """Notes the state in which a test finds the cluster. Set up first, it ends after all other fixtures of the test."""
     watch().add(kafka_cluster)
+    watch().announce_begin(kafka_cluster)
     yield
     watch().announce_end(kafka_cluster)
     if not kafka_cluster.is_running and scope(request.config) != "function":
         from .shared_clusters import warn_if_stopped
 
         warn_if_stopped(kafka_cluster, request.node, "kafka_cluster")
+
+
+@pytest.fixture
+def _kafka_explore_share(request: pytest.FixtureRequest) -> tuple[int, int]:
+    """The number of the worker of pytest-xdist that explores the test, and the number of workers."""
+    share: tuple[int, int] = request.param
+    return share

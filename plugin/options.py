@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from .. import Cluster
 
 MARK = "kafka"
-MARK_OPTIONS = ("nodes", "topics", "settings", "as_version", "users", "tls", "data", "freeze")
-"""The options of the mark: arguments of `Cluster`, and `freeze`."""
+MARK_OPTIONS = ("nodes", "topics", "settings", "as_version", "users", "tls", "data", "from_log_dirs", "freeze", "fault")
+"""The options of the mark: arguments of `Cluster`, `freeze`, and `fault`."""
 SCOPES = ("function", "class", "module", "package", "session")
 INI_OPTIONS = {
     "kafka_nodes": ("string", "number of nodes of kafka_cluster (default: 2)"),
@@ -26,6 +26,15 @@ INI_OPTIONS = {
     "kafka_timeout": ("string", "seconds after which a test with a cluster fails with the requests that wait (default: none)"),
     "kafka_scope": ("string", f"scope of kafka_cluster: {', '.join(SCOPES)} (default: session)"),
 }
+EXPLORE_OPTIONS: dict[str, dict[str, Any]] = {
+    "--kafka-explore": {"action": "store_true", "help": "look for faults under which tests with a cluster do not pass"},
+    "--kafka-explore-only": {"metavar": "POINT", "help": "run tests with this fault only, as the summary of --kafka-explore names it"},
+    "--kafka-explore-budget": {"metavar": "TIME", "help": "how long each test is explored, such as 5m (default: 60s)"},
+    "--kafka-explore-depth": {"type": int, "choices": (1, 2), "metavar": "N", "help": "2: also try pairs of faults (default: 1)"},
+    "--kafka-explore-seed": {"type": int, "metavar": "SEED", "help": "the seed from which pairs are drawn (default: a new one)"},
+    "--kafka-explore-report": {"metavar": "FILE", "help": "write what was found to a page (FILE.html) or for programs (FILE.json)"},
+}
+"""The options of exploration with the arguments of `addoption`."""
 
 
 class ClusterOptions(NamedTuple):
@@ -51,9 +60,21 @@ def add_options(parser: pytest.Parser) -> None:
     group.addoption("--kafka-as-version", metavar="VERSION", help=INI_OPTIONS["kafka_as_version"][1])
     group.addoption("--kafka-reset", action="store_true", default=None, help="reset kafka_cluster before each test")
     group.addoption("--kafka-timeout", metavar="SECONDS", help=INI_OPTIONS["kafka_timeout"][1])
+    for name, keywords in EXPLORE_OPTIONS.items():
+        group.addoption(name, **keywords)
     group.addoption("--kafka-artifacts", metavar="DIR", help="folder for the capture (.pcapng) and the diagram (.html) of failed tests")
     group.addoption("--kafka-seed", type=int, metavar="N", help="run only this seed of tests with @odradek.simulation, to replay a failure")
     group.addoption("--kafka-seeds", type=int, metavar="N", help="number of seeds of tests with @odradek.simulation")
+
+
+def fault_of(marks: Iterable[pytest.Mark]) -> str:
+    """Returns the fault of the first mark that has one, "" if none has. Raises UsageError if a mark that names a cluster has one."""
+    for mark in marks:
+        if "fault" in mark.kwargs:
+            if "name" in mark.kwargs:
+                raise pytest.UsageError("@pytest.mark.kafka: fault belongs to a mark without name, because it hits the test, not a cluster")
+            return str(mark.kwargs["fault"])
+    return ""
 
 
 def defaults(config: pytest.Config) -> ClusterOptions:
@@ -124,6 +145,7 @@ def with_marks(options: ClusterOptions, marks: Iterable[pytest.Mark]) -> Cluster
         if mark.args or (unknown := [name for name in given if name not in known]):
             wrong = mark.args[0] if mark.args else unknown[0]
             raise pytest.UsageError(f"@pytest.mark.kafka: unknown option {wrong!r}; the options are {', '.join(known)}")
+        given.pop("fault", None)  # of the test, not of its cluster, which tests share
         freeze = given.pop("freeze", options.freeze)
         added: dict[str, Any] = {name: {**options.arguments[name], **given[name]} for name in ("settings", "topics") if name in given}
         options = ClusterOptions({**options.arguments, **given, **added}, freeze)

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from .options import artifacts_folder, timeout_s
+from .options import MARK, artifacts_folder, fault_of, timeout_s
 from .watching import Watch, Watched, watching
 
 if TYPE_CHECKING:
+    from ..broker.controls.fault_handles import FaultHandle
     from .artifacts import Artifacts
     from .failure_report import ClusterReport
     from .timeout import Timeout
@@ -26,13 +27,15 @@ class RunningTest:
 
     def __init__(self, item: pytest.Item) -> None:
         self._item = item
-        self.watch = Watch(item.nodeid, self._added, self._ended, self._stopping)
+        self.watch = Watch(item.nodeid, self._added, self._ended, self._stopping, self._begins)
         self.is_in_phase = False
         """Whether setup, call or teardown is running, in which pytest expects failures."""
         self._artifacts: Artifacts | None = None
         self._failures: dict[str, str] = {}
         """The texts of failures by the phases of the test."""
         self._timeout: Timeout | None = None
+        self._faults: list[FaultHandle] = []
+        """The faults at points of the clusters of the test."""
 
     @contextmanager
     def running(self) -> Iterator[None]:
@@ -59,6 +62,14 @@ class RunningTest:
         for watched in self.watch.clusters:
             if watched.ends_with_call:
                 self._ended(watched)
+        if self._faults and not self.watch.failed and not self.reached:
+            pytest.fail(f"the test has not reached the point of its fault: {'; '.join(map(str, self._faults))}", pytrace=False)
+
+    @property
+    def reached(self) -> bool:
+        """Whether each fault at a point has hit a request of one of the clusters."""
+        hit = {each.described().options for each in self._faults if each.hits}
+        return all(each.described().options in hit for each in self._faults)
 
     def end_timeout(self) -> None:
         """Ends the time limit, because the test has ended or a debugger was entered."""
@@ -71,6 +82,10 @@ class RunningTest:
         if self.watch.clusters:
             self._failures[report.when] = report.longreprtext
             report.sections.append((TITLE, self.section()))
+
+    def last_words(self) -> str:
+        """Returns what is printed if the process has to be ended, because the test hangs."""
+        return self.section()
 
     def section(self) -> str:
         """Returns what the clusters of the test have seen, and the names of the files that are kept."""
@@ -100,13 +115,38 @@ class RunningTest:
             if self._artifacts is None:
                 from .artifacts import Artifacts, file_name
 
-                self._artifacts = Artifacts(folder, file_name(self._item.nodeid, os.environ.get("PYTEST_XDIST_WORKER", "main")))
+                self._artifacts = Artifacts(folder, file_name(self._name, os.environ.get("PYTEST_XDIST_WORKER", "main")))
             self._artifacts.begin(watched)
-        if self._timeout is None and (limit_s := timeout_s(config)) is not None:
+        if self._timeout is None and (limit_s := self._limit_s) is not None:
             from .timeout import Timeout
 
             self._timeout = Timeout(self, limit_s, config)
             self._timeout.begin()
+        for point in self._points:
+            self._faults.append(watched.cluster.fault_at(point))
+
+    @property
+    def _name(self) -> str:
+        """The name of the test, from which those of its files are made."""
+        return self._item.nodeid
+
+    @property
+    def _limit_s(self) -> float | None:
+        """The time limit of the test."""
+        return timeout_s(self._item.config)
+
+    @property
+    def _points(self) -> list[str]:
+        """The faults at points that the mark of the test names."""
+        fault = fault_of(self._item.iter_markers(MARK))
+        if not fault:
+            return []
+        from .explore import split_points
+
+        return split_points(fault)
+
+    def _begins(self, watched: Watched) -> None:
+        """Called when only fixtures of the test's own scope use a cluster from now on."""
 
     def _ended(self, watched: Watched) -> None:
         """Warns of clients that the test has left open. A test that has failed keeps them alive by its traceback."""
@@ -123,3 +163,7 @@ class RunningTest:
         if watched.report is None and not self.watch.failed:
             watched.report = report = self._report(watched)
             self._attempt(lambda artifacts: artifacts.complete(watched, report))
+
+
+RUNNING = pytest.StashKey[RunningTest]()
+"""The running test of an item, and of the session."""

@@ -98,6 +98,7 @@ class KafkaClusters(Mapping[str, "Cluster"]):
         options = self._options[name]
         cluster = self._started.get(name, options)
         watch().add(cluster)
+        watch().announce_begin(cluster)
         self._end.callback(warn_if_stopped, cluster, self._item, f"the cluster {name!r}")
         self._end.callback(watch().announce_end, cluster)
         if self._resets:

@@ -49,6 +49,11 @@ class Timeout:
         self._text = ""
         self._thread = threading.Thread(target=self._run, name="kafka-timeout", daemon=True)
 
+    @property
+    def has_expired(self) -> bool:
+        """Whether the test has taken too long."""
+        return bool(self._text)
+
     def begin(self) -> None:
         """Begins to measure the time."""
         if SIGNAL is not None and self._can_interrupt:
@@ -90,7 +95,7 @@ class Timeout:
         capturing = self._config.pluginmanager.getplugin("capturemanager")
         if capturing is not None:
             capturing.suspend(in_=True)
-        sys.stderr.write(f"\n{self._text}\n{CANNOT_INTERRUPT}\n{self._test.section()}\n")
+        sys.stderr.write(f"\n{self._text}\n{CANNOT_INTERRUPT}\n{self._test.last_words()}\n")
         sys.stderr.flush()
         faulthandler.dump_traceback(all_threads=True)
         os._exit(EXIT_CODE)

@@ -63,17 +63,19 @@ def _nothing(watched: Watched) -> None:
 class Watch:
     """The clusters of one test, in the order in which the test got them.
 
-    `on_add`, `on_end` and `on_stop` are called with a cluster: when it is added, when nothing of the test uses it any more, and before it
-    is stopped. `failed` is set once a phase of the test has failed. `sets_up_others` is set if a fixture of a
-    wider scope that uses a cluster was set up during the test.
+    `on_add`, `on_begin`, `on_end` and `on_stop` are called with a cluster: when it is added, when only fixtures of the test's own scope use
+    it from then on, when nothing of the test uses it any more, and before it is stopped. `failed` is set once a phase of the test has
+    failed. `sets_up_others` is set if a fixture of a wider scope that uses a cluster was set up during the test.
     """
 
-    def __init__(self, test: str = "", on_add: Told = _nothing, on_end: Told = _nothing, on_stop: Told = _nothing) -> None:
+    def __init__(
+        self, test: str = "", on_add: Told = _nothing, on_end: Told = _nothing, on_stop: Told = _nothing, on_begin: Told = _nothing
+    ) -> None:
         self.test = test
         self.clusters: list[Watched] = []
         self.failed = False
         self.sets_up_others = False
-        self._on_add, self._on_end, self._on_stop = on_add, on_end, on_stop
+        self._on_add, self._on_begin, self._on_end, self._on_stop = on_add, on_begin, on_end, on_stop
 
     def add(self, cluster: Cluster, *, ends_with_call: bool = False) -> Watched:
         """Returns the watched cluster, which is added if the test does not have it yet."""
@@ -84,6 +86,10 @@ class Watch:
         self.clusters.append(added)
         self._on_add(added)
         return added
+
+    def announce_begin(self, cluster: Cluster) -> None:
+        """Calls `on_begin`, because all fixtures of wider scopes that use a cluster have been set up."""
+        self._tell(cluster, self._on_begin)
 
     def announce_end(self, cluster: Cluster) -> None:
         """Calls `on_end`, because nothing of the test uses a cluster any more."""

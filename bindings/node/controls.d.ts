@@ -30,6 +30,53 @@ export class ClockControls {
   set(moment: string): Promise<ClockState>;
 }
 
+export class SchemasControls {
+
+  /** Registers a schema and returns its version. */
+  register(subject: string, schema: { [key: string]: unknown }, options?: {
+    /** The language of the schema. */
+    schemaType?: string;
+    /** The versions that the schema refers to: objects with name, subject and version. */
+    references?: SchemaReference[];
+  }): Promise<SchemaVersion>;
+
+  /** Returns the names of all subjects. */
+  subjects(options?: {
+    /** Also subjects that are soft deleted. */
+    deleted?: boolean;
+  }): Promise<string[]>;
+
+  /** Returns a version of a subject. */
+  get(subject: string, options?: {
+    /** A version; by default the latest one. */
+    version?: number;
+  }): Promise<SchemaVersion>;
+
+  /** Returns whether a schema could be registered in a subject, with the reasons why not. */
+  check(subject: string, schema: { [key: string]: unknown }, options?: {
+    /** Compare with this version only; by default, the level decides. */
+    version?: number;
+    /** The language of the schema. */
+    schemaType?: string;
+    /** The versions that the schema refers to: objects with name, subject and version. */
+    references?: SchemaReference[];
+  }): Promise<SchemaCheck>;
+
+  /** Deletes the versions of a subject and returns their numbers. */
+  delete(subject: string, options?: {
+    /** Only this version; by default all versions. */
+    version?: number;
+    /** Delete what is soft deleted, so that its id is unknown. */
+    permanent?: boolean;
+  }): Promise<number[]>;
+
+  /** Sets the compatibility level of a subject, or that of all subjects without one. */
+  setCompatibility(level: string, options?: {
+    /** A subject; by default all without a level. */
+    subject?: string;
+  }): Promise<void>;
+}
+
 export class WireControls {
 
   /** Returns the number that the next entry will get. */
@@ -43,7 +90,7 @@ export class WireControls {
     filter?: string;
     /** Whether decoded requests and responses are included. */
     verbose?: boolean;
-  }): Promise<(Record<string, unknown>)[]>;
+  }): Promise<({ [key: string]: unknown })[]>;
 
   /**
    * Returns a sequence diagram of the exchanges and events from a number on: clients, nodes, and
@@ -71,6 +118,7 @@ export class WireControls {
 
 export class Controls {
   readonly clock: ClockControls;
+  readonly schemas: SchemasControls;
   readonly wire: WireControls;
 
   /**
@@ -186,7 +234,7 @@ export class Controls {
     /** Whether error and drop come before the work (the default) or after it. */
     stage?: string;
     /** Fields of the response and their values, nested as in the response. */
-    respond?: Record<string, unknown>;
+    respond?: { [key: string]: unknown };
     /** How long the response waits, in milliseconds of the cluster's time. */
     delayMs?: number;
     /** How long the response waits in addition at most; the time is random. */
@@ -232,6 +280,12 @@ export class Controls {
 
   /** Removes all faults and serves the requests that they hold. */
   removeFaults(): Promise<void>;
+
+  /**
+   * Adds a fault that hits one request: the n-th of an API by a client in a role, counted from now
+   * on.
+   */
+  faultAt(point: string): Promise<FaultInfo>;
 
   /** Loses the acknowledgements of a topic: the records are appended, then the connection is reset. */
   lostAcks(topic: string, options?: {
@@ -315,7 +369,7 @@ export class Controls {
     /** The number of replicas; by default default.replication.factor. */
     replicationFactor?: number;
     /** Topic settings, such as cleanup.policy. */
-    configs?: Record<string, unknown>;
+    configs?: { [key: string]: unknown };
   }): Promise<TopicInfo>;
 
   /** Deletes a topic with its records and the offsets that groups have committed for it. */
@@ -420,6 +474,12 @@ export class Controls {
    */
   save(file: string): Promise<number>;
 
+  /**
+   * Writes the cluster as log directories, on which Apache Kafka 4.3 or later starts, and returns
+   * the nodes.
+   */
+  exportLogDirs(directory: string): Promise<ExportedNode[]>;
+
   /** Returns all transactional ids with their transactions. */
   transactions(): Promise<TransactionInfo[]>;
 
@@ -462,7 +522,7 @@ export interface ClientMetric {
   name: string;
   unit: string;
   kind: string;
-  attributes: Record<string, unknown>;
+  attributes: { [key: string]: unknown };
   timeMs: number;
   value: number | null;
 }
@@ -549,6 +609,13 @@ export interface Exchange {
   topics: string[];
 }
 
+/** The log directory of a node that was written for Apache Kafka. */
+export interface ExportedNode {
+  node: number;
+  logBytes: number;
+  command: string;
+}
+
 /** A fault: its number, its options, and what it has hit. */
 export interface FaultInfo {
   fault: number;
@@ -605,14 +672,14 @@ export interface MemberInfo {
   clientId: string;
   clientHost: string;
   topics: string[];
-  assignment: Record<string, number[]>;
+  assignment: { [key: string]: number[] };
 }
 
 /** A record to write. */
 export interface NewRecord {
   value?: Bytes | null;
   key?: Bytes | null;
-  headers?: Record<string, Bytes | null>;
+  headers?: { [key: string]: Bytes | null };
   timestamp?: number;
   partition?: number;
 }
@@ -674,6 +741,28 @@ export interface RecordPosition {
   offset: number;
 }
 
+/** Whether a schema is compatible with a subject, and the reasons why it is not. */
+export interface SchemaCheck {
+  isCompatible: boolean;
+  messages: string[];
+}
+
+/** A reference of a schema to a version of a subject, under the name by which the schema calls it. */
+export interface SchemaReference {
+  name: string;
+  subject: string;
+  version: number;
+}
+
+/** A version of a subject. */
+export interface SchemaVersion {
+  subject: string;
+  version: number;
+  id: number;
+  type: string;
+  schema: string;
+}
+
 /** A handle of a snapshot. */
 export interface Snapshot {
   id: number;
@@ -686,7 +775,7 @@ export interface Snapshot {
 export interface TopicInfo {
   name: string;
   internal: boolean;
-  configs: Record<string, string>;
+  configs: { [key: string]: string };
   partitions: PartitionInfo[];
 }
 
@@ -698,7 +787,7 @@ export interface TransactionInfo {
   state: string;
   timeoutMs: number;
   started: string | null;
-  partitions: Record<string, number[]>;
+  partitions: { [key: string]: number[] };
   coordinator: number;
 }
 

@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import Any
 from uuid import uuid4
 
-from ...protocol.batches.records import Record
+from ...protocol.batches.records import RecordBatch
 from ...protocol.client.connection import TopicPartition
 from ...protocol.errors import KafkaError
 from ...protocol.messages.consumer_group_heartbeat import CONSUMER_GROUP_HEARTBEAT, ConsumerGroupHeartbeatRequest, TopicPartitions
@@ -53,13 +53,13 @@ class GroupReader(Reader):
         with suppress(ClientError, KafkaError):  # the broker removes a member that does not leave when its session ends
             self._heartbeat()
 
-    def poll(self) -> Iterator[tuple[TopicPartition, Record]]:
-        """Yields the records of one round of requests. Beforehand it sends a heartbeat if one is due, and takes over a new assignment."""
+    def poll_batches(self) -> Iterator[tuple[TopicPartition, RecordBatch]]:
+        """Yields the batches of one round of requests. Beforehand it sends a heartbeat if one is due, and takes over a new assignment."""
         if self._has_changed or time.monotonic() >= self._due_s:
             self._heartbeat()
         if not self.pending:
             time.sleep(PAUSE_S)
-        yield from super().poll()
+        yield from super().poll_batches()
 
     def commit(self) -> None:
         """Commits the offsets behind the records that have been read."""

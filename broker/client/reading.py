@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 from ...protocol.batches.record_builder import ABORT
 from ...protocol.batches.records import Record, RecordBatch, batches
+from ...protocol.batches.value_blocks import values_of
 from ...protocol.client.connection import TopicPartition
 from ...protocol.errors import ErrorCode
 from ...protocol.messages.fetch import FETCH, FetchPartition, FetchRequest, FetchTopic
@@ -48,17 +50,35 @@ class Reader:
         return None if self._ends is None else sum(self._ends[each] - self.positions[each] for each in self.pending)
 
     def poll(self) -> Iterator[tuple[TopicPartition, Record]]:
-        """Yields the records of one round of requests, which wait for up to half a second if there are none.
+        """Yields the records of one round of requests. After each record, `positions` is the offset behind it."""
+        for partition, batch in self.poll_batches():
+            for record in self._records(partition, batch):
+                yield partition, record
 
-        After each record, `positions` is the offset behind it.
-        """
+    def poll_values(self, limit: int | None) -> Iterator[Sequence[bytes | None]]:
+        """Yields the values of at most `limit` records of one round of requests, in blocks. After each block, `positions` is behind it."""
+        for partition, batch in self.poll_batches():
+            values = self._values(partition, batch, limit)
+            yield values
+            limit = None if limit is None else limit - len(values)
+            if limit == 0:
+                break
+
+    def poll_batches(self) -> Iterator[tuple[TopicPartition, RecordBatch]]:
+        """Yields the batches of one round of requests, which wait for up to half a second if there are none."""
         for topic, found in self._client.retry(self._fetch, self._find_leaders):
             partition = TopicPartition(topic, found.partition_index)
             if found.error_code == ErrorCode.OFFSET_OUT_OF_RANGE:
                 problem = f"{self.positions[partition]} is not in the log any more; begin again, for example with --from earliest"
                 raise ClientError(f"partition {partition.partition} of {topic}: the offset {problem}")
             check(found.error_code, f"partition {partition.partition} of {topic}")
-            yield from self._records(partition, found)
+            for batch in _visible(found, self._isolation_level):
+                if not batch.crc_valid():
+                    raise ClientError(
+                        f"partition {partition.partition} of {topic}: the batch at offset {batch.header.base_offset} is damaged"
+                    )
+                yield partition, batch
+            self.positions[partition] = max(self.positions[partition], _end(found))
 
     def _fetch(self) -> list[tuple[str, Any]]:
         """Returns the partitions of all responses. Raises KafkaError if one has an error that passes by itself."""
@@ -86,17 +106,20 @@ class Reader:
             )
         return requests
 
-    def _records(self, partition: TopicPartition, found: Any) -> Iterator[tuple[TopicPartition, Record]]:
-        for batch in _visible(found, self._isolation_level):
-            if not batch.crc_valid():
-                raise ClientError(
-                    f"partition {partition.partition} of {partition.topic}: the batch at offset {batch.header.base_offset} is damaged"
-                )
-            for record in batch.records():
-                if self._is_wanted(partition, record.offset):
-                    self.positions[partition] = record.offset + 1
-                    yield partition, record
-        self.positions[partition] = max(self.positions[partition], _end(found))
+    def _records(self, partition: TopicPartition, batch: RecordBatch) -> Iterator[Record]:
+        for record in batch.records():
+            if self._is_wanted(partition, record.offset):
+                self.positions[partition] = record.offset + 1
+                yield record
+
+    def _values(self, partition: TopicPartition, batch: RecordBatch, limit: int | None) -> Sequence[bytes | None]:
+        header = batch.header
+        is_whole = self._is_wanted(partition, header.base_offset) and self._is_wanted(partition, header.last_offset)
+        if is_whole and (limit is None or header.records_count <= limit):
+            values = values_of(batch)
+            self.positions[partition] = header.last_offset + 1
+            return values
+        return [record.value for record in islice(self._records(partition, batch), limit)]
 
     def _is_wanted(self, partition: TopicPartition, offset: int) -> bool:
         return offset >= self.positions[partition] and (self._ends is None or offset < self._ends[partition])

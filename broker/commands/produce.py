@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 import argparse
+import itertools
 import os
 import stat
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import nullcontext
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, nullcontext
+from itertools import chain
 from pathlib import Path
+from select import select
 from typing import TYPE_CHECKING, BinaryIO
 
 from ..plurals import counted
 from .cluster_access import with_client
-from .options import add_cluster_options, count, pair, refuse
+from .options import SCHEMA_FORMATS, add_cluster_options, add_registry_option, count, pair, refuse
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from ..client.cluster_client import ClusterClient
-    from ..client.writing import Written
+    from ..client.writing import Writer, Written
     from ..seed_data.entries import SeedRecord, SeedTopic
+    from .schema_formats import SchemaEncoder
 
 EXAMPLES = """\
 examples:
@@ -28,6 +32,7 @@ examples:
   odradek produce orders --key-separator :           lines such as alice:hello, until Ctrl-D
   odradek produce orders --file orders.jsonl         keys, headers, timestamps, partitions and tombstones
   odradek dump | odradek produce --format jsonl      topics and records of another cluster
+  odradek produce orders --value-format avro --schema order.avsc   each line is JSON that is written with a schema
 """
 LINES, JSONL, CSV = "lines", "jsonl", "csv"
 FORMATS = (LINES, JSONL, CSV)
@@ -41,7 +46,22 @@ def run(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
     options.format = options.format or _format_of(options.file)
     if problem := _contradiction(options):
         return refuse(problem)
-    return with_client(options, environ, lambda client: _produce(client, options))
+    return with_client(options, environ, lambda client: _produce(client, options, _encoder(options, environ)))
+
+
+def _encoder(options: argparse.Namespace, environ: Mapping[str, str]) -> SchemaEncoder | None:
+    """Returns the encoder of values, for which it registers the schema of the options, or None. Raises InvalidConfig and ClientError."""
+    if options.value_format is None:
+        return None
+    from ..settings.properties import InvalidConfig
+    from .schema_formats import SchemaEncoder, registry_client
+
+    try:
+        client = registry_client(options, environ)
+    except ValueError as error:
+        raise InvalidConfig(str(error)) from None
+    with closing(client):
+        return SchemaEncoder(client, options.subject or f"{options.topic}-value", options.value_format, options.schema)
 
 
 def _format_of(file: str | None) -> str:
@@ -51,6 +71,10 @@ def _format_of(file: str | None) -> str:
 
 def _contradiction(options: argparse.Namespace) -> str | None:
     """Returns the reason why options cannot be combined."""
+    if (options.value_format is None) != (options.schema is None):
+        return "--value-format and --schema go together: give the file of the schema with which values are written"
+    if options.value_format and options.topic is None and options.subject is None:
+        return "name the topic, or the subject of the schema with --subject"
     if options.format != LINES:
         fixed = {"--key": options.key, "--key-separator": options.key_separator, "--header": options.header or None}
         fixed["--partition"] = options.partition
@@ -63,30 +87,60 @@ def _contradiction(options: argparse.Namespace) -> str | None:
     return None
 
 
-def _produce(client: ClusterClient, options: argparse.Namespace) -> None:
+def _produce(client: ClusterClient, options: argparse.Namespace, encoder: SchemaEncoder | None) -> None:
     from ...protocol.batches.compression import Compression
     from ..client.writing import Writer
     from ..process.terminal import MEGABYTES, ProgressBar
-    from ..seed_data.entries import SeedTopic
     from ..settings.properties import InvalidConfig
 
     report = _Report(options.output == "json")
     try:
         with _open(options.file) as stream, ProgressBar(MEGABYTES, _size(stream), shown=not _is_mixed(stream, options)) as progress:
             writer = Writer(client, Compression[options.compression.upper()], report.add)
-            for place, entry in _entries(options, _lines(stream, writer.flush, progress.advance)):
-                if isinstance(entry, SeedTopic):
-                    _create(client, entry)
-                elif entry.transaction is not None:
-                    raise InvalidConfig(f"{place}: transaction: {NO_TRANSACTIONS}")
-                else:
-                    writer.write(entry)
+            blocks = _blocks(stream, writer.flush, progress.advance)
+            if options.format == LINES and options.key_separator is None:
+                _write_values(writer, options, blocks if encoder is None else _encode_lines(blocks, encoder))
+            else:
+                _write_entries(writer, client, _entries(options, chain.from_iterable(blocks)), encoder)
             writer.flush()
     except BrokenPipeError:
         raise
     except OSError as error:
         raise InvalidConfig(f"cannot read {options.file or 'standard input'}: {error.strerror or error}") from None
     report.finish()
+
+
+def _write_values(writer: Writer, options: argparse.Namespace, blocks: Iterable[Sequence[bytes]]) -> None:
+    """Writes lines, which are the values of records with the same key and headers."""
+    from ..client.writing import Common
+
+    key = None if options.key is None else options.key.encode()
+    common = Common(options.topic, options.partition, key, _headers(options))
+    for lines in blocks:
+        writer.write_values(lines, common)
+
+
+def _encode_lines(blocks: Iterable[Sequence[bytes]], encoder: SchemaEncoder) -> Iterator[Sequence[bytes]]:
+    numbers = itertools.count(1)
+    for lines in blocks:
+        yield [encoder.encode(line, f"line {next(numbers)}") for line in lines]
+
+
+def _write_entries(
+    writer: Writer, client: ClusterClient, entries: Iterable[tuple[str, SeedRecord | SeedTopic]], encoder: SchemaEncoder | None
+) -> None:
+    from ..seed_data.entries import SeedTopic
+    from ..settings.properties import InvalidConfig
+
+    for place, entry in entries:
+        if isinstance(entry, SeedTopic):
+            _create(client, entry)
+        elif entry.transaction is not None:
+            raise InvalidConfig(f"{place}: transaction: {NO_TRANSACTIONS}")
+        elif encoder is None or entry.value is None:
+            writer.write(entry)
+        else:
+            writer.write(entry._replace(value=encoder.encode(entry.value, place)))
 
 
 def _is_mixed(stream: BinaryIO, options: argparse.Namespace) -> bool:
@@ -133,16 +187,25 @@ def _size(stream: BinaryIO) -> int | None:
     return status.st_size if stat.S_ISREG(status.st_mode) else None
 
 
-def _lines(stream: BinaryIO, before_read: Callable[[], None], on_bytes: Callable[[int], None]) -> Iterator[bytes]:
-    """Yields lines without their ends. `before_read` is called before each read, because it may have to wait."""
+def _blocks(stream: BinaryIO, before_wait: Callable[[], None], on_bytes: Callable[[int], None]) -> Iterator[list[bytes]]:
+    """Yields lists of lines without their ends. `before_wait` is called before a read that has to wait for input."""
     rest = b""
     while chunk := stream.read1(CHUNK_BYTES):  # type: ignore[attr-defined]
         *lines, rest = (rest + chunk).split(b"\n")
-        yield from lines
+        yield lines
         on_bytes(len(chunk))
-        before_read()
+        if not _has_input(stream):
+            before_wait()
     if rest:
-        yield rest
+        yield [rest]
+
+
+def _has_input(stream: BinaryIO) -> bool:
+    """Returns whether a read does not have to wait."""
+    try:
+        return bool(select([stream], [], [], 0)[0])
+    except OSError:  # a stream of a test has no file
+        return False
 
 
 def _entries(options: argparse.Namespace, lines: Iterator[bytes]) -> Iterator[tuple[str, SeedRecord | SeedTopic]]:
@@ -160,19 +223,20 @@ def _without_offset(entry: object) -> object:
     return {name: value for name, value in entry.items() if name != "offset"} if isinstance(entry, dict) else entry
 
 
+def _headers(options: argparse.Namespace) -> tuple[tuple[str, bytes | None], ...]:
+    return tuple((name, value.encode()) for name, value in options.header)
+
+
 def _records(options: argparse.Namespace, lines: Iterable[bytes]) -> Iterator[tuple[str, SeedRecord]]:
+    """Yields the records of lines that contain a key and a value."""
     from ..seed_data.entries import SeedRecord
     from ..settings.properties import InvalidConfig
 
-    headers = tuple((name, value.encode()) for name, value in options.header)
-    separator = None if options.key_separator is None else options.key_separator.encode()
-    fixed_key = None if options.key is None else options.key.encode()
+    headers, separator = _headers(options), options.key_separator.encode()
     for number, line in enumerate(lines, 1):
-        key, value = fixed_key, line
-        if separator is not None:
-            key, found, value = line.partition(separator)
-            if not found:
-                raise InvalidConfig(f"line {number} has no key: there is no {options.key_separator!r} in it")
+        key, found, value = line.partition(separator)
+        if not found:
+            raise InvalidConfig(f"line {number} has no key: there is no {options.key_separator!r} in it")
         yield f"line {number}", SeedRecord(options.topic, options.partition, None, key, value, headers, None)
 
 
@@ -188,4 +252,9 @@ def add_options(produce: argparse.ArgumentParser) -> None:
     partition_help = "the partition of all records (default: the key chooses it)"
     produce.add_argument("--partition", type=count, metavar="N", help=partition_help)
     produce.add_argument("--compression", choices=COMPRESSIONS, default="none", help="codec of the batches (default: %(default)s)")
+    value_help = "each value is JSON, and is written with the schema of --schema (default: values are written as they are)"
+    produce.add_argument("--value-format", choices=SCHEMA_FORMATS, help=value_help)
+    produce.add_argument("--schema", metavar="FILE", help="file of the schema, which is registered")
+    produce.add_argument("--subject", metavar="SUBJECT", help="subject of the schema (default: TOPIC-value)")
+    add_registry_option(produce)
     add_cluster_options(produce, "text")

@@ -13,6 +13,7 @@ from .clock import AsyncClock, Clock
 from .connections import ConnectionControls
 from .declaration import blocking
 from .fault_handles import FaultHandle, blocking_fault
+from .fault_points import FaultPointControls
 from .fault_presets import FaultPresetControls
 from .faults import FaultControls
 from .groups import GroupControls
@@ -20,6 +21,7 @@ from .nodes import NodeControls
 from .overview import OverviewControls
 from .records import RecordControls
 from .replicas import ReplicaControls
+from .schemas import AsyncSchemas, Schemas
 from .state import StateControls
 from .transactions import TransactionControls
 from .waiting import BlockingWaitControls, WaitControls
@@ -28,6 +30,7 @@ from .wire import AsyncWire, DoctorControls, RequestControls, Wire
 
 class ClusterControls(
     FaultPresetControls,
+    FaultPointControls,
     ReplicaControls,
     RecordControls,
     GroupControls,
@@ -50,6 +53,11 @@ class ClusterControls(
         return AsyncClock(self)
 
     @property
+    def schemas(self) -> AsyncSchemas:
+        """The schema registry."""
+        return AsyncSchemas(self)
+
+    @property
     def wire(self) -> AsyncWire:
         """The record of exchanges and events."""
         return AsyncWire(self)
@@ -64,6 +72,11 @@ class BlockingControls(BlockingWaitControls):
     def clock(self) -> Clock:
         """The cluster's time."""
         return Clock(AsyncClock(self._controls), self._run)
+
+    @property
+    def schemas(self) -> Schemas:
+        """The schema registry."""
+        return Schemas(AsyncSchemas(self._controls), self._run)
 
     @property
     def wire(self) -> Wire:
@@ -117,6 +130,7 @@ class BlockingControls(BlockingWaitControls):
     requests = blocking(RequestControls.requests)
 
     fault = blocking_fault(FaultControls.fault)
+    fault_at = blocking_fault(FaultPointControls.fault_at)
     list_faults = blocking(FaultControls.list_faults)
     wait_for_fault = blocking(FaultControls.wait_for_fault)
     remove_fault = blocking(FaultControls.remove_fault)
@@ -139,6 +153,7 @@ class BlockingControls(BlockingWaitControls):
     snapshots = blocking(StateControls.snapshots)
     reset = blocking(StateControls.reset)
     save = blocking(StateControls.save)
+    export_log_dirs = blocking(StateControls.export_log_dirs)
 
     start_capture = blocking(CaptureControls.start_capture)
     stop_capture = blocking(CaptureControls.stop_capture)

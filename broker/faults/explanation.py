@@ -36,6 +36,8 @@ _LEFT_ALONE = {
     "every": "were let pass by `every`",
     "times": "came after the last of the `times`",
     "probability": "were spared by `probability`",
+    "point": "were at other points",
+    "possible": "came when the fault could not happen",
 }
 
 

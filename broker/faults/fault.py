@@ -34,7 +34,7 @@ MISSES = 100
 CONNECTION = "connection"
 """Takes the place of an API where the hits and misses of a fault are listed."""
 
-_PASSING = frozenset(("when", "after", "until", "skip", "every", "probability"))
+_PASSING = frozenset(("when", "after", "until", "skip", "every", "probability", "point", "possible"))
 
 log = logging.getLogger("kafka.server.KafkaApis")
 
@@ -209,6 +209,8 @@ class Fault:
 
     subject = "request"
     """A word for the things that the fault hits."""
+    outlives_reset = False
+    """Whether the fault remains when the state of the cluster is replaced, because it counts the requests of a whole test."""
 
     def __init__(self, number: int, text: str, criteria: Criteria, acts: Sequence[Act], random: Random) -> None:
         self.number = number

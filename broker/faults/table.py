@@ -45,10 +45,10 @@ class Faults:
         """Returns the number of a new fault."""
         return next(self._numbers)
 
-    def add(self, fault: Fault) -> None:
-        """Adds a fault after the others."""
+    def add(self, fault: Fault, *, first: bool = False) -> None:
+        """Adds a fault after the others, or before them."""
         self.settle()
-        self.active = (*self.active, fault)
+        self.active = (fault, *self.active) if first else (*self.active, fault)
         self.cluster.tell("fault", f"added {fault}", fault=fault.number)
         self._on_change()
         self._hold_in_flight(fault)
@@ -71,11 +71,15 @@ class Faults:
         self._on_change()
 
     def replace(self, former: Faults, faults: Iterable[Fault]) -> None:
-        """Replaces the faults of a cluster whose state was replaced by `faults`, of which some may have been removed since."""
+        """Replaces the faults of a cluster whose state was replaced by `faults`, of which some may have been removed since.
+
+        Faults that outlive a reset remain.
+        """
         self._numbers = former._numbers
+        remaining = [fault for fault in former.active if fault.outlives_reset]
         for fault in former.active:
             former.remove(fault)
-        for fault in faults:
+        for fault in dict.fromkeys((*remaining, *faults)):
             fault.removed = False
             self.add(fault)
 

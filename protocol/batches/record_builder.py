@@ -50,25 +50,28 @@ def build_batch(
     uncompressed = bytearray()
     for record in records:
         _put_record(uncompressed, record, record.timestamp - base_timestamp, record.offset - base_offset)
-    attributes = compression | timestamp_type * TIMESTAMP_TYPE_BIT | is_transactional * TRANSACTIONAL_BIT | is_control * CONTROL_BIT
-    payload = compress(compression, bytes(uncompressed), level)
-    batch = bytearray(
-        HEADER.pack(
-            base_offset,
-            HEADER.size - PREFIX_SIZE + len(payload),
-            partition_leader_epoch,
-            2,
-            0,
-            attributes,
-            records[-1].offset - base_offset,
-            base_timestamp,
-            max(record.timestamp for record in records),
-            producer_id,
-            producer_epoch,
-            base_sequence,
-            len(records),
-        )
+    header = BatchHeader(
+        base_offset=base_offset,
+        batch_length=0,
+        partition_leader_epoch=partition_leader_epoch,
+        magic=2,
+        crc=0,
+        attributes=compression | timestamp_type * TIMESTAMP_TYPE_BIT | is_transactional * TRANSACTIONAL_BIT | is_control * CONTROL_BIT,
+        last_offset_delta=records[-1].offset - base_offset,
+        base_timestamp=base_timestamp,
+        max_timestamp=max(record.timestamp for record in records),
+        producer_id=producer_id,
+        producer_epoch=producer_epoch,
+        base_sequence=base_sequence,
+        records_count=len(records),
     )
+    return seal_batch(header, bytes(uncompressed), level)
+
+
+def seal_batch(header: BatchHeader, uncompressed: bytes, level: int | None = None) -> bytearray:
+    """Returns the batch of uncompressed records, with its length, codec and CRC. Raises UnsupportedCompression."""
+    payload = compress(header.compression, uncompressed, level)
+    batch = bytearray(HEADER.pack(*header._replace(batch_length=HEADER.size - PREFIX_SIZE + len(payload))))
     batch += payload
     write_crc(batch)
     return batch
@@ -80,7 +83,7 @@ def rewrite_batch(header: BatchHeader, records: Sequence[Record], *, delete_hori
     Without records it is only a header, which preserves the producer's last sequence number. Raises UnsupportedCompression.
     """
     attributes = header.attributes & ~(COMPRESSION_MASK | DELETE_HORIZON_BIT)
-    base_timestamp, max_timestamp, payload = -1, header.max_timestamp, b""
+    base_timestamp, max_timestamp, uncompressed = -1, header.max_timestamp, bytearray()
     if records:
         attributes |= header.compression
         base_timestamp = records[0].timestamp
@@ -89,21 +92,12 @@ def rewrite_batch(header: BatchHeader, records: Sequence[Record], *, delete_hori
         if delete_horizon_ms is not None:
             attributes |= DELETE_HORIZON_BIT
             base_timestamp = delete_horizon_ms
-        uncompressed = bytearray()
         for record in records:
             _put_record(uncompressed, record, record.timestamp - base_timestamp, record.offset - header.base_offset)
-        payload = compress(header.compression, bytes(uncompressed))
     rewritten = header._replace(
-        batch_length=HEADER.size - PREFIX_SIZE + len(payload),
-        attributes=attributes,
-        base_timestamp=base_timestamp,
-        max_timestamp=max_timestamp,
-        records_count=len(records),
+        attributes=attributes, base_timestamp=base_timestamp, max_timestamp=max_timestamp, records_count=len(records)
     )
-    batch = bytearray(HEADER.pack(*rewritten))
-    batch += payload
-    write_crc(batch)
-    return batch
+    return seal_batch(rewritten, bytes(uncompressed))
 
 
 def build_marker(producer_id: int, producer_epoch: int, coordinator_epoch: int, timestamp: int, *, committed: bool) -> bytearray:
@@ -118,27 +112,34 @@ def build_marker(producer_id: int, producer_epoch: int, coordinator_epoch: int, 
     )
 
 
-def _put_varint(out: bytearray, value: int) -> None:
+def put_varint(out: bytearray, value: int) -> None:
+    """Appends a number as a zigzag varint."""
     put_uvarint(out, value << 1 if value >= 0 else (-value << 1) - 1)
 
 
-def _put_bytes(out: bytearray, value: bytes | None) -> None:
+def put_bytes(out: bytearray, value: bytes | None) -> None:
+    """Appends bytes after their length, or null."""
     if value is None:
         out.append(1)
     else:
-        _put_varint(out, len(value))
+        put_varint(out, len(value))
         out += value
 
 
 def _put_record(out: bytearray, record: Record, timestamp_delta: int, offset_delta: int) -> None:
     body = bytearray(1)  # attributes
-    _put_varint(body, timestamp_delta)
-    _put_varint(body, offset_delta)
-    _put_bytes(body, record.key)
-    _put_bytes(body, record.value)
-    _put_varint(body, len(record.headers))
-    for name, value in record.headers:
-        _put_bytes(body, name.encode())
-        _put_bytes(body, value)
-    _put_varint(out, len(body))
+    put_varint(body, timestamp_delta)
+    put_varint(body, offset_delta)
+    put_bytes(body, record.key)
+    put_bytes(body, record.value)
+    put_headers(body, record.headers)
+    put_varint(out, len(body))
     out += body
+
+
+def put_headers(out: bytearray, headers: Sequence[tuple[str, bytes | None]]) -> None:
+    """Appends the number of headers, and the headers."""
+    put_varint(out, len(headers))
+    for name, value in headers:
+        put_bytes(out, name.encode())
+        put_bytes(out, value)

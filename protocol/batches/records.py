@@ -164,13 +164,16 @@ class RecordBatch:
 
     def records(self, limit: int = DECOMPRESSED_LIMIT) -> Iterator[Record]:
         """Yields the records, decompressed into at most `limit` bytes. Raises InvalidRecords, UnsupportedCompression."""
+        yield from read_records(self.payload(limit), self.header)
+
+    def payload(self, limit: int = DECOMPRESSED_LIMIT) -> bytes:
+        """Returns the bytes of all records, decompressed into at most `limit` bytes. Raises InvalidRecords, UnsupportedCompression."""
         if self.header.records_count < 0:
             raise InvalidRecords(f"a count of {self.header.records_count} records")
         try:
-            payload = decompress(self.header.compression, self.view[HEADER.size :], limit)
+            return decompress(self.header.compression, self.view[HEADER.size :], limit)
         except InvalidCompression as error:
             raise InvalidRecords(str(error)) from error
-        yield from read_records(payload, self.header)
 
 
 def read_records(payload: bytes, header: BatchHeader) -> Iterator[Record]:

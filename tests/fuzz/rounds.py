@@ -17,8 +17,9 @@ from typing import NamedTuple
 
 from odradek import broker
 from odradek.protocol.messages import APIS
+from odradek.protocol.messages.create_topics import CREATE_TOPICS, CreatableTopicConfigs
 from odradek.protocol.messages.metadata import METADATA, MetadataResponsePartition, MetadataResponseTopic
-from odradek.protocol.schema import Message
+from odradek.protocol.schema import Api, Message
 from odradek.protocol.stored import consumer_protocol, coordinator_records
 
 from .batches import Batches
@@ -44,6 +45,11 @@ from .player import (
 FRAMES_A_ROUND = 1000
 CLIENTS = 6
 WARM_UP_FRAMES = 200
+ENCODED_PARTS: dict[Api, list[type[Message]]] = {
+    METADATA: [MetadataResponseTopic, MetadataResponsePartition],
+    CREATE_TOPICS: [CreatableTopicConfigs],
+}
+"""The parts of responses that handlers encode by themselves."""
 NEWEST_VERSION = 5
 """The newest version of coordinator records and of metadata that group members exchange."""
 NODES = (1, 2, 1, 3, 1)
@@ -192,25 +198,31 @@ class Round:
         return Feed(index, data, self._random.randint(1, len(data)) if dice < 0.05 and len(data) > 1 else 0)
 
 
-def warm_up(seed: int, batches: Batches) -> None:
-    """Imports and compiles everything that is imported or compiled on first use, so that it is not measured as the cost of a frame."""
+def warm_up(seed: int) -> Batches:
+    """Imports and compiles everything that is imported or compiled on first use, and returns batches.
+
+    Otherwise, the first use would be measured as the cost of a frame.
+    """
     for module in walk_packages(broker.__path__, f"{broker.__name__}."):
         import_module(module.name)
     for api in APIS.values():
         for version in range(api.versions.first, api.versions.last + 1):
             for message in (api.request, api.response):
                 message.decoders[version], message.encoders[version], message.sliced_decoders[version], message.sliced_encoders[version]
-    for version in range(METADATA.versions.first, METADATA.versions.last + 1):
-        for message in (MetadataResponseTopic, MetadataResponsePartition):  # they are encoded by themselves
-            message.encoders[version]
+    for api, parts in ENCODED_PARTS.items():
+        for version in range(api.versions.first, api.versions.last + 1):
+            for part in parts:
+                part.encoders[version]
     for message in Message.__subclasses__():
         with suppress(TypeError):  # raised for fields without a default, but after __init__ was compiled
             message()
         if message.__module__ in (coordinator_records.__name__, consumer_protocol.__name__):
             for version in range(NEWEST_VERSION + 1):
                 message.decoders[version], message.encoders[version]
+    batches = Batches(seed)
     for number in range(len(NODES)):
         Round(seed, -1 - number, batches, WARM_UP_FRAMES).run()
+    return batches
 
 
 def signature_of(setting: Setting, steps: list[Step], *, memory: bool = False) -> str | None:

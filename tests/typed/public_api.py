@@ -18,6 +18,7 @@ from odradek import (
     AsyncCluster,
     AsyncFaultHandle,
     AsyncGroup,
+    AsyncSchemas,
     AsyncTopic,
     AsyncWire,
     Clock,
@@ -31,6 +32,7 @@ from odradek import (
     Format,
     Group,
     InvalidControl,
+    Schemas,
     Simulation,
     SimulationError,
     Topic,
@@ -69,6 +71,7 @@ def construction() -> None:
         users={"alice": "secret"},
         acls=["User:alice:allow:read:topic:orders"],
         data=["fixtures/*.jsonl", Path("fixtures")],
+        from_log_dirs=["kafka-data", Path("kafka-data")],
         seed=1,
         transaction_version=1,
         features={"share.version": 0},
@@ -178,6 +181,7 @@ def faults(cluster: Cluster, kafka_faults: KafkaFaults) -> None:
     cluster.slow_network(100)
     cluster.leader_election("orders", takes="5s")
     cluster.coordinator_moves("billing")
+    assert_type(cluster.fault_at("OffsetCommit#1@billing:lost-response"), FaultHandle)
     cluster.disk_full(1)
     cluster.not_enough_replicas("orders")
     cluster.rolling_restart(5)
@@ -206,12 +210,20 @@ def time_and_state(cluster: Cluster) -> None:
     cluster.clock.advance(hours=1, minutes=1.5)
     cluster.clock.set(datetime(2030, 1, 1, tzinfo=UTC))
     assert_type(cluster.clock.run(60).speed, float)
+    assert_type(cluster.schemas, Schemas)
+    assert_type(cluster.schemas.register("orders-value", '"string"').id, int)
+    assert_type(cluster.schemas.subjects(deleted=True), list[str])
+    assert_type(cluster.schemas.get("orders-value", 1).schema, str)
+    assert_type(cluster.schemas.check("orders-value", {"type": "string"}, schema_type="AVRO").messages, list[str])
+    assert_type(cluster.schemas.delete("orders-value", permanent=True), list[int])
+    cluster.schemas.set_compatibility("FULL", "orders-value")
     kept = cluster.snapshot()
     cluster.restore(kept)
     assert_type(cluster.snapshots()[0].id, int)
     cluster.close_snapshot(kept.id)
     cluster.reset()
     assert_type(cluster.save(Path("state")), int)
+    assert_type(cluster.export_log_dirs(Path("kafka-data"))[0].command, str)
 
 
 def wire(cluster: Cluster, kafka_wire: KafkaWire) -> None:
@@ -309,6 +321,13 @@ async def asynchronous_controls(given: AsyncCluster) -> None:
     await given.status()
     await given.nodes()
     await given.doctor()
+    assert_type(given.schemas, AsyncSchemas)
+    assert_type((await given.schemas.register("orders-value", '"string"')).version, int)
+    assert_type((await given.schemas.check("orders-value", '"string"', version=1)).is_compatible, bool)
+    assert_type(await given.schemas.subjects(), list[str])
+    assert_type((await given.schemas.get("orders-value")).type, str)
+    assert_type(await given.schemas.delete("orders-value", 1), list[int])
+    await given.schemas.set_compatibility("NONE")
     assert_type(given.clock, AsyncClock)
     await given.clock.freeze()
     await given.clock.advance(minutes=1)
@@ -321,6 +340,7 @@ async def asynchronous_controls(given: AsyncCluster) -> None:
     await given.close_snapshot(kept)
     await given.reset()
     await given.save("state")
+    await given.export_log_dirs("kafka-data")
     await given.stop()
 
 
@@ -335,6 +355,7 @@ async def asynchronous_faults(given: AsyncCluster, kafka_faults: AsyncKafkaFault
         assert_type(await adding, AsyncFaultHandle)
     assert_type(await given.leader_election("orders", takes=timedelta(seconds=1)), AsyncFaultHandle)
     assert_type(await given.coordinator_moves("billing"), AsyncFaultHandle)
+    assert_type(await given.fault_at("OffsetCommit#1@billing:lost-response"), AsyncFaultHandle)
     await given.rolling_restart(1)
     await given.outage(1)
     assert_type((await given.crash_client("billing-1")).groups, list[str])

@@ -19,15 +19,18 @@ _CALLS: dict[str, dict[str, Any]] = {
     "clock run": {"speed": 60},
     "coordinator move": {"node": 2, "group": "billing"},
     "fault add": {"api": "Produce", "error": "NOT_LEADER_OR_FOLLOWER", "times": 2},
+    "fault point": {"point": "OffsetCommit#1@billing:lost-response"},
     "fault wait": {"fault": 1, "hits": 2},
     "group wait": {"group": "billing", "members": 3, "state": "Stable", "lag": 0},
     "replica lag": {"topic": "orders", "partition": 0, "node": 2, "records": 100},
     "replica set": {"topic": "orders", "partition": 0, "replicas": [2, 3]},
+    "schema compatibility": {"level": "FULL", "subject": "orders-value"},
     "topic create": {"topic": "orders", "configs": {"cleanup.policy": "compact"}},
 }
 _VALUES: dict[str, Any] = {
     "client_id": "billing-1",
     "file": "cluster.odradek",
+    "directory": "kafka-data",
     "group": "billing",
     "moment": "2027-01-01T00:00:00Z",
     "ms": 200,
@@ -38,7 +41,9 @@ _VALUES: dict[str, Any] = {
     "percent": 20,
     "records": [{"key": "k", "value": "one"}],
     "replicas": [2, 1],
+    "schema": '"string"',
     "seconds": 5,
+    "subject": "orders-value",
     "topic": "orders",
     "transactional_id": "payments",
 }

@@ -53,6 +53,19 @@ def test_consume_stops_after_a_number_of_records(cluster: Cluster, console: Cons
     assert values(console, "--partition", "0", "--partition", "1", "--follow", "--count", "7", "--from", "earliest") != []
 
 
+def test_plain_values_are_printed_in_blocks(cluster: Cluster, console: Console) -> None:
+    cluster.create_topic("lines")
+    cluster.produce("lines", [f"{number}" for number in range(100)])
+    cluster.produce("lines", ["with a key", {"key": "k", "value": None}])
+    consume = ("consume", "lines")
+    assert console.succeed(*consume).output.split("\n") == [*map(str, range(100)), "with a key", "null", ""]
+    assert console.succeed(*consume, "--from", "97", "--count", "4").output.split("\n") == ["97", "98", "99", "with a key", ""]
+    assert console.succeed(*consume, "--count", "99").output.count("\n") == 99
+    assert console.succeed(*consume, "--group", "g", "--count", "50").output.split() == [str(number) for number in range(50)]
+    assert console.succeed(*consume, "--group", "g", "--count", "51").output.split()[0] == "50"
+    assert console.succeed(*consume, "--group", "g").output == "null\n"
+
+
 def test_format_has_placeholders_for_all_fields(cluster: Cluster, console: Console) -> None:
     cluster.produce("orders", [{"value": None, "headers": [("h", b"\xff"), ("n", None)], "timestamp": 9}], partition=1)
     form = r"%t|%p|%o|%T|%k|%v|%h|%%\t\\\0"

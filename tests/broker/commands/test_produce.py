@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import pytest
 
 from odradek import Cluster
+from odradek.broker.commands.produce import _blocks
 from tests.broker.commands.console import Console
 
 
@@ -107,6 +109,40 @@ def test_many_records_become_several_batches_in_order(cluster: Cluster, console:
     batches = console.succeed("produce", "orders", "--partition", "0", "--output", "json", given=b"\n".join(values)).json_lines
     assert len(batches) > 5
     assert [each.value for each in cluster.records("orders")] == values
+
+
+def test_many_lines_take_turns_in_order(cluster: Cluster, console: Console) -> None:
+    lines = [b"%d" % number for number in range(25_001)]
+    result = console.succeed("produce", "orders", "--output", "json", given=b"\n".join([*lines, b""]))
+    assert [(each["partition"], each["records"]) for each in result.json_lines] == [(0, 10_000), (1, 10_000), (0, 2_501), (1, 2_500)]
+    found = stored(cluster)
+    assert [value for partition, _, value in found if partition == 0] == lines[0::2]
+    assert [value for partition, _, value in found if partition == 1] == lines[1::2]
+
+
+def test_lines_are_written_before_a_read_that_waits() -> None:
+    reading, writing = os.pipe()
+    os.write(writing, b"a\nb\nc")
+    waits: list[int] = []
+
+    def end_input() -> None:
+        if not waits:
+            os.close(writing)
+        waits.append(len(blocks))
+
+    blocks: list[list[bytes]] = []
+    with os.fdopen(reading, "rb") as stream:
+        blocks.extend(_blocks(stream, end_input, lambda _: None))
+    assert blocks == [[b"a", b"b"], [b"c"]]
+    assert waits == [1]
+
+
+def test_file_is_read_without_writing_each_block(tmp_path: Path) -> None:
+    lines = b"line\n" * 500_000
+    (tmp_path / "lines").write_bytes(lines)
+    with (tmp_path / "lines").open("rb") as stream:
+        blocks = list(_blocks(stream, lambda: pytest.fail("a file never waits"), lambda _: None))
+    assert len(blocks) > 2 and sum(map(len, blocks)) == 500_000
 
 
 def test_record_larger_than_a_batch_is_written(cluster: Cluster, console: Console) -> None:

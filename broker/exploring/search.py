@@ -1,0 +1,152 @@
+"""The search for faults that break a test: runs without faults, then one run for each fault, and repetitions of those that fail.
+
+`Run` is how the test is run, once with the faults of a trial or without; everything else is decided here, without I/O.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from random import Random
+
+from ..plurals import counted
+from .plan import Trial, pairs, planned
+from .points import common_points
+from .topology import Topology
+from .verdicts import NO_REQUEST, Exploration, FoundFailure, RunOutcome, RunResult, judged
+
+BASELINE_RUNS = 3
+REPETITIONS = 2
+"""How often a failure is repeated."""
+DEFAULT_BUDGET_S = 60.0
+PAIRS = 500
+"""The most pairs that are drawn."""
+
+Run = Callable[[Trial | None], RunResult]
+
+
+@dataclass(frozen=True)
+class SearchOptions:
+    """How long a test is explored, and with how many faults in a run.
+
+    `share` is the number of a worker from 0 and the number of workers, among which the faults are divided. `only` are the trials to run
+    instead of those that follow from the points, and the faults in `without` are not tried.
+    """
+
+    budget_s: float = DEFAULT_BUDGET_S
+    depth: int = 1
+    seed: int = 0
+    share: tuple[int, int] = (0, 1)
+    only: tuple[Trial, ...] = ()
+    without: tuple[str, ...] = ()
+
+
+class Search:
+    """The exploration of one test. `found` is complete when `explore` returns, and says at any time what is known."""
+
+    def __init__(self, test: str, run: Run, options: SearchOptions, clock: Callable[[], float], tell: Callable[[str], None]) -> None:
+        self.found = Exploration(test)
+        self._run = run
+        self._options = options
+        self._clock = clock
+        self._tell = tell
+        self._begun_s = clock()
+
+    def explore(self) -> Exploration:
+        """Runs the test and returns what was found."""
+        found = self.found
+        baseline = self._baseline()
+        if not found.problem:
+            trials = self._trials(baseline)
+            for number, trial in enumerate(trials):
+                if self._is_over:
+                    found.left = len(trials) - number
+                    break
+                failed = len(found.failures)
+                self._tell(f"{found.test}: {number} of {counted(len(trials), 'fault')}, {failed} failed; {trial.text}")
+                self._try(trial)
+                found.seconds = self._clock() - self._begun_s
+            self._repeat_failures({trial.text: trial for trial in trials})
+        found.seconds = self._clock() - self._begun_s
+        return found
+
+    @property
+    def _is_over(self) -> bool:
+        return self._clock() - self._begun_s >= self._options.budget_s
+
+    def _baseline(self) -> list[RunResult]:
+        """Runs the test without faults, and says why it cannot be explored, if it cannot."""
+        results: list[RunResult] = []
+        for number in range(BASELINE_RUNS):
+            self._tell(f"{self.found.test}: run {number + 1} of {BASELINE_RUNS} without faults")
+            results.append(self._run(None))
+            if problem := _problem(results):
+                self.found.problem = problem
+                break
+        if leaks := max(result.leaks for result in results):
+            self.found.notes.append(
+                f"the test leaves {counted(leaks, 'client')} open, which may disturb the runs that follow; close them at its end"
+            )
+        return results
+
+    def _trials(self, baseline: Sequence[RunResult]) -> list[Trial]:
+        """Returns the trials of this worker in the order in which they are run."""
+        points = common_points([result.points for result in baseline])
+        vanished = len(baseline[0].points) - len(points)
+        self.found.points = len(points)
+        if vanished > 0:
+            self.found.notes.append(
+                f"{counted(vanished, 'request')} of the first run came in no other run, so that no fault was tried there"
+            )
+        options = self._options
+        if options.only:
+            return list(options.only)
+        initialized = Counter(point.role.name for point in points if point.api == "InitProducerId")
+        trials = planned(points, Topology(*baseline[-1].topology[:2], initialized), options.without)
+        if options.depth > 1:
+            self.found.seed = options.seed
+            trials += pairs(trials, PAIRS, Random(options.seed))
+        number, workers = options.share
+        return trials[number::workers]
+
+    def _try(self, trial: Trial) -> None:
+        """Runs a trial, again if it does not reach its point, and several times if it fails."""
+        found = self.found
+        result = judged(self._run(trial), trial)
+        if result.outcome is RunOutcome.UNREACHED:
+            result = judged(self._run(trial), trial)
+        if result.outcome is RunOutcome.UNREACHED:
+            found.unreached.append(trial.text)
+        elif result.outcome is RunOutcome.PASSED:
+            found.passed += 1
+        else:
+            failure = FoundFailure(trial.text, trial.story, result.outcome.value, result.message, 1, 1, result.evidence)
+            found.failures.append(failure)
+
+    def _repeat_failures(self, trials: Mapping[str, Trial]) -> None:
+        """Repeats each failure. When the budget is used up, only those with a message of their own are repeated."""
+        failures, confirmed = self.found.failures, set[str]()
+        for number, failure in enumerate(failures):
+            if self._is_over and failure.alike in confirmed:
+                continue
+            trial = trials[failure.trial]
+            failed = 1
+            for repetition in range(REPETITIONS):
+                self._tell(f"{self.found.test}: repetition {repetition + 1} of {failure.trial}")
+                failed += judged(self._run(trial), trial).outcome in (RunOutcome.FAILED, RunOutcome.HUNG)
+            confirmed.add(failure.alike)
+            failures[number] = replace(failure, failed=failed, runs=1 + REPETITIONS)
+
+
+def _problem(results: Sequence[RunResult]) -> str:
+    """Returns why a test cannot be explored, as far as its runs without faults show it."""
+    last = results[-1]
+    if last.outcome is RunOutcome.HUNG:
+        return "it does not end without faults"
+    if last.outcome is RunOutcome.FAILED:
+        first = last.message.splitlines()[0] if last.message else "no message"
+        return f"it fails without faults, in run {len(results)} of {BASELINE_RUNS}: {first}"
+    if not last.uses_cluster or not last.points:
+        return NO_REQUEST
+    return ""

@@ -1,0 +1,233 @@
+"""The faults that can happen at the requests of each API, and why Apache Kafka can produce each of them.
+
+Each fault is a history of a correct cluster: a connection, a node, a leader, a coordinator, a member or a transaction changes at the moment
+when the request is served. None is an invented error code. A fault that a client cannot tell from another one at the same request is left
+out: a response to a read may as well be lost before the read. Left out is also what the client alone has to master, so that it says nothing
+about a service. When the response to a JoinGroup is lost, for example, the group waits for the lost member until its session expires.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+from .points import RequestPoint
+from .roles import MEMBER
+from .topology import Topology
+
+LATE_MS = 500
+"""How late a late response is: longer than a round trip, shorter than the time-outs that clients have by default."""
+
+
+_COORDINATED = ("JoinGroup", "OffsetCommit", "ConsumerGroupHeartbeat", "ShareGroupHeartbeat")
+"""Without OffsetFetch, because some clients never look for the committed offset again, and no service can do anything about that."""
+_TRANSACTION_COORDINATED = ("AddPartitionsToTxn", "AddOffsetsToTxn", "EndTxn")
+_IN_TRANSACTION = ("Produce", "AddPartitionsToTxn", "AddOffsetsToTxn", "TxnOffsetCommit", "EndTxn")
+_LED = ("Produce", "Fetch", "ShareFetch", "ShareAcknowledge")
+ADMIN_WRITES = (
+    "CreateTopics",
+    "DeleteTopics",
+    "CreatePartitions",
+    "DeleteRecords",
+    "IncrementalAlterConfigs",
+    "AlterConfigs",
+    "CreateAcls",
+    "DeleteAcls",
+    "DeleteGroups",
+    "OffsetDelete",
+    "AlterClientQuotas",
+    "AlterUserScramCredentials",
+    "AlterPartitionReassignments",
+)
+WRITES = (
+    "Produce",
+    "OffsetCommit",
+    "TxnOffsetCommit",
+    "EndTxn",
+    "ShareAcknowledge",
+    "AddPartitionsToTxn",
+    "AddOffsetsToTxn",
+    "InitProducerId",
+    *ADMIN_WRITES,
+)
+"""The APIs whose requests change something, so that it matters whether they were served."""
+_FENCED = ("Fenced", "FENCED", "fenced", "InvalidProducerEpoch", "INVALID_PRODUCER_EPOCH", "InvalidPidMapping")
+"""How clients call the error after which a transactional producer must not go on."""
+_READS = ("Metadata", "Fetch", "OffsetFetch", "ListOffsets", "ShareFetch")
+
+
+class PossibleFault(NamedTuple):
+    """A fault: its name, what happens in words about a request, why it can happen, and how telling it is.
+
+    A fault with a higher `weight` is tried earlier. `applies` says at which points of a cluster it can happen. `excused` are parts of
+    messages with which a correct client may end, because the fault tells it to stop.
+    """
+
+    name: str
+    words: str
+    reason: str
+    weight: int
+    applies: Callable[[RequestPoint, Topology], bool]
+    excused: tuple[str, ...] = ()
+
+    def tell(self, request: str) -> str:
+        """Returns what happened at a request such as "OffsetCommit 1", in words."""
+        return self.words.format(request=request)
+
+
+def _of(*apis: str) -> Callable[[RequestPoint, Topology], bool]:
+    return lambda point, _: point.api in apis
+
+
+def _is_answered_write(point: RequestPoint, _: Topology) -> bool:
+    return point.api in WRITES and point.acks != 0
+
+
+def _has_unreplicated_acks(point: RequestPoint, topology: Topology) -> bool:
+    return point.api == "Produce" and point.acks in (0, 1) and any(_replicas(topology, name) > 1 for name in point.topics)
+
+
+def _replicas(topology: Topology, topic: str) -> int:
+    return topology.topics[topic].replicas if topic in topology.topics else 1
+
+
+def _is_not_idempotent(point: RequestPoint, _: Topology) -> bool:
+    return point.api == "Produce" and point.acks != 0 and not point.is_idempotent
+
+
+def _is_led(point: RequestPoint, topology: Topology) -> bool:
+    return point.api in _LED and topology.nodes > 1
+
+
+def _is_coordinated(point: RequestPoint, topology: Topology) -> bool:
+    if topology.nodes == 1:
+        return False
+    coordinates_transaction = point.api in _TRANSACTION_COORDINATED or (point.api == "InitProducerId" and point.is_transactional)
+    is_later_heartbeat = point.api == "Heartbeat" and point.number > 1  # the first one may come before OffsetFetch
+    return coordinates_transaction or is_later_heartbeat or point.api in (*_COORDINATED, "TxnOffsetCommit")
+
+
+def _has_session(point: RequestPoint, _: Topology) -> bool:
+    if point.api == "Fetch":
+        return point.role.kind == MEMBER
+    return point.api in ("Heartbeat", "OffsetCommit", "TxnOffsetCommit", "ConsumerGroupHeartbeat", "ShareGroupHeartbeat")
+
+
+def _is_in_transaction(point: RequestPoint, _: Topology) -> bool:
+    return point.api in _IN_TRANSACTION and point.is_transactional
+
+
+def _has_several_instances(point: RequestPoint, topology: Topology) -> bool:
+    return _is_in_transaction(point, topology) and topology.initialized.get(point.role.name, 0) > 1
+
+
+def _has_several_partitions(point: RequestPoint, topology: Topology) -> bool:
+    return point.api in ("Produce", "Fetch") and any(
+        topology.topics[name].partitions > 1 for name in point.topics if name in topology.topics
+    )
+
+
+FAULTS: Mapping[str, PossibleFault] = {
+    each.name: each
+    for each in (
+        PossibleFault(
+            "lost-response",
+            "the response to {request} was lost",
+            "TCP: a connection can end after the broker has served a request. Clients send it again (KIP-98 for producers).",
+            100,
+            _is_answered_write,
+        ),
+        PossibleFault(
+            "session-expired",
+            "the session of the member had expired when {request} arrived",
+            "A member that is silent for session.timeout.ms is removed (GroupCoordinator; KIP-848), and goes on without knowing it.",
+            95,
+            _has_session,
+        ),
+        PossibleFault(
+            "leader-lost",
+            "the leader failed before its followers had copied the records of {request}",
+            "Records that are not in all in-sync replicas are truncated after an election (KIP-101); acks=1 does not wait for them.",
+            92,
+            _has_unreplicated_acks,
+        ),
+        PossibleFault(
+            "transaction-timed-out",
+            "the transaction was aborted by its time-out when {request} arrived",
+            "TransactionCoordinator aborts transactions that are open for transaction.timeout.ms, and raises the producer epoch (KIP-588).",
+            90,
+            _is_in_transaction,
+            _FENCED,
+        ),
+        PossibleFault(
+            "reset",
+            "the connection was reset before {request} was served",
+            "TCP: a connection can end before the broker has read a request.",
+            80,
+            _of(*WRITES, *_READS),
+        ),
+        PossibleFault(
+            "coordinator-moves",
+            "the coordinator moved to another node when {request} arrived",
+            "The leader of a partition of __consumer_offsets or __transaction_state changes (NOT_COORDINATOR).",
+            78,
+            _is_coordinated,
+        ),
+        PossibleFault(
+            "leader-moves",
+            "the leader moved to another node when {request} arrived",
+            "A preferred election, a reassignment or a controlled shutdown moves leaders (NOT_LEADER_OR_FOLLOWER; KIP-320).",
+            75,
+            _is_led,
+        ),
+        PossibleFault(
+            "crash-after",
+            "the node crashed when it had served {request}, and returned",
+            "A broker process ends without controlled shutdown; its partitions elect leaders, and the response is lost.",
+            70,
+            _is_answered_write,
+        ),
+        PossibleFault(
+            "crash-before",
+            "the node crashed when {request} arrived, and returned",
+            "A broker process ends without controlled shutdown; its partitions elect leaders.",
+            60,
+            _of("Fetch", "ShareFetch", "EndTxn"),
+        ),
+        PossibleFault(
+            "sent-twice",
+            "the records of {request} arrived twice",
+            "Without idempotence, brokers append a batch that is sent again (KIP-98): its first acknowledgement was lost.",
+            58,
+            _is_not_idempotent,
+        ),
+        PossibleFault(
+            "fenced",
+            "a newer producer with the same transactional id had fenced the producer when {request} arrived",
+            "InitProducerId of another instance raises the epoch (KIP-98). Only if a test has several instances.",
+            55,
+            _has_several_instances,
+            _FENCED,
+        ),
+        PossibleFault(
+            "partitions-grow",
+            "the topic got one more partition, and the connection was reset, when {request} arrived",
+            "CreatePartitions of an administrator. Only topics with several partitions, because a single one promises a total order.",
+            45,
+            _has_several_partitions,
+        ),
+        PossibleFault(
+            "late",
+            f"the response to {{request}} came {LATE_MS} ms late",
+            "Pauses of a broker (garbage collection, disk) and of the network.",
+            20,
+            _of(*WRITES, *_READS, *_COORDINATED),
+        ),
+    )
+}
+"""All faults by their names, the most telling ones first."""
+
+
+def faults_at(point: RequestPoint, topology: Topology) -> list[PossibleFault]:
+    """Returns the faults that can happen at a point, the most telling ones first."""
+    return [fault for fault in FAULTS.values() if fault.applies(point, topology)]

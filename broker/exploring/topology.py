@@ -1,0 +1,48 @@
+"""The shape of a cluster, as far as it decides which faults are possible: how many nodes it has, and the shapes of its topics."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+from typing import NamedTuple, Protocol
+
+
+class TopicShape(NamedTuple):
+    """The number of partitions of a topic, and the least number of replicas of one of them."""
+
+    partitions: int
+    replicas: int
+
+
+class DescribedPartition(Protocol):
+    """A partition as controls describe it."""
+
+    @property
+    def replicas(self) -> list[int]: ...
+
+
+class DescribedTopic(Protocol):
+    """A topic as controls describe it."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def partitions(self) -> Iterable[DescribedPartition]: ...
+
+
+class Topology(NamedTuple):
+    """The number of nodes of a cluster, its topics by their names, and how often each transactional id was initialized in a run."""
+
+    nodes: int
+    topics: Mapping[str, TopicShape]
+    initialized: Mapping[str, int] = MappingProxyType({})
+
+
+def topology_of(topics: Iterable[DescribedTopic], nodes: int) -> Topology:
+    """Returns the topology of a cluster with these topics and so many nodes."""
+    return Topology(nodes, {each.name: _shape(list(each.partitions)) for each in topics})
+
+
+def _shape(partitions: list[DescribedPartition]) -> TopicShape:
+    return TopicShape(len(partitions), min((len(each.replicas) for each in partitions), default=1))

@@ -1,0 +1,146 @@
+"""`--kafka-explore`: runs a test again and again, each time with another fault.
+
+`Explorer` decides nothing: `broker/exploring/search.py` says which runs there are. Here, a run is pytest's protocol of an item, with its
+function-scoped fixtures set up again. Before each run the clusters return to the state in which fixtures of wider scopes have left them. A
+cluster to which clients of a run are still connected is replaced, because they would send requests in the runs that follow.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from copy import copy
+from random import SystemRandom
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+import pytest
+from _pytest.runner import runtestprotocol
+
+from ..broker.exploring.plan import Trial, trial_of
+from ..broker.exploring.points import parse_specifications
+from ..broker.exploring.search import DEFAULT_BUDGET_S, Search, SearchOptions
+from ..broker.exploring.table import FAULTS
+from ..broker.exploring.verdicts import Exploration, RunOutcome, RunResult
+from .explorations import REPRODUCE
+from .explored_run import ExploredRun
+from .running_test import RUNNING
+
+if TYPE_CHECKING:
+    from .. import Cluster
+    from ..broker.snapshots.handle import Snapshot
+
+MARK = "kafka_explore"
+MARK_OPTIONS = ("budget", "depth", "without")
+SHARE = "_kafka_explore_share"
+_SECONDS = {"s": 1, "m": 60, "h": 3600}
+
+
+def split_points(text: str) -> list[str]:
+    """Returns the faults in a text that may name several. Raises UsageError for one that does not exist."""
+    try:
+        return [str(each) for each in parse_specifications(text, FAULTS)]
+    except ValueError as error:
+        raise pytest.UsageError(f"fault: {error}") from None
+
+
+def options_of(item: pytest.Item) -> SearchOptions:
+    """Returns how a test is explored, from the command line, which takes precedence, and its mark. Raises UsageError."""
+    mark = item.get_closest_marker(MARK)
+    given: Mapping[str, Any] = {} if mark is None else mark.kwargs
+    if unknown := [name for name in given if name not in MARK_OPTIONS] or ([] if mark is None else list(mark.args)):
+        raise pytest.UsageError(f"@pytest.mark.{MARK}: unknown option {unknown[0]!r}; the options are {', '.join(MARK_OPTIONS)}")
+    if wrong := [name for name in given.get("without", ()) if name not in FAULTS]:
+        raise pytest.UsageError(f"@pytest.mark.{MARK}: there is no fault {wrong[0]!r}; the faults are {', '.join(FAULTS)}")
+    option = item.config.getoption
+    budget = option("--kafka-explore-budget") or given.get("budget") or DEFAULT_BUDGET_S
+    seed = option("--kafka-explore-seed")
+    callspec = getattr(item, "callspec", None)
+    share: tuple[int, int] = (0, 1) if callspec is None else callspec.params.get(SHARE, (0, 1))
+    only = option("--kafka-explore-only")
+    return SearchOptions(
+        budget_s=budget_seconds(str(budget)),
+        depth=option("--kafka-explore-depth") or given.get("depth", 1),
+        seed=SystemRandom().randrange(2**32) if seed is None else seed,
+        share=share,
+        only=() if only is None else (trial_of(parse_specifications(only, FAULTS)),),
+        without=tuple(given.get("without", ())),
+    )
+
+
+def budget_seconds(text: str) -> float:
+    """Returns the seconds that a text such as "60s", "5m" or "90" names. Raises UsageError for another text."""
+    number, factor = (text[:-1], _SECONDS[text[-1]]) if text[-1:] in _SECONDS else (text, 1)
+    try:
+        seconds = float(number) * factor
+    except ValueError:
+        seconds = -1
+    if not 0 < seconds < float("inf"):
+        raise pytest.UsageError(f"--kafka-explore-budget: must be a time such as 60s or 5m, not {text!r}")
+    return seconds
+
+
+def name_of(item: pytest.Item) -> str:
+    """Returns the name of a test, without that of a worker's share."""
+    callspec = getattr(item, "callspec", None)
+    if callspec is None or SHARE not in callspec.params:
+        return item.nodeid
+    number, workers = callspec.params[SHARE]
+    text = share_id(number, workers)
+    return item.nodeid.replace(f"[{text}]", "").replace(f"-{text}", "").replace(f"{text}-", "")
+
+
+def share_id(number: int, workers: int) -> str:
+    """Returns how the share of a worker is named in the name of a test."""
+    return f"explore {number + 1} of {workers}"
+
+
+class Explorer:
+    """Explores one test. `reports` are pytest's reports of the latest run."""
+
+    def __init__(self, item: pytest.Item, tell: Callable[[str], None]) -> None:
+        self._item = item
+        self._snapshots: WeakKeyDictionary[Cluster, Snapshot] = WeakKeyDictionary()
+        self._slowest_s = 0.0
+        self._uses_wider_fixtures = False
+        self.reports: list[pytest.TestReport] = []
+        self.search = Search(name_of(item), self.run, options_of(item), time.monotonic, tell)
+
+    def run(self, trial: Trial | None) -> RunResult:
+        """Runs the test with the faults of a trial or without any. Fixtures of wider scopes stay for the next run."""
+        return self._run(trial, copy(self._item))
+
+    def _run(self, trial: Trial | None, nextitem: pytest.Item | None) -> RunResult:
+        item = self._item
+        item._report_sections.clear()  # noqa: SLF001  (the output of the run before; pytest has no public name for it)
+        vars(item).pop("_instance", None)  # each run of a method gets a fresh instance, as each test does
+        test = ExploredRun(item, trial, self._snapshots, self._slowest_s, self._summary)
+        item.stash[RUNNING] = item.config.stash[RUNNING] = test
+        begun_s = time.monotonic()
+        with test.running():
+            self.reports = runtestprotocol(item, log=False, nextitem=nextitem)
+        if trial is None:
+            self._slowest_s = max(self._slowest_s, time.monotonic() - begun_s)
+        self._uses_wider_fixtures |= test.watch.sets_up_others
+        result = test.result(self.reports)
+        test.replace_clusters_in_use(sets_up_others=self._uses_wider_fixtures)
+        return result
+
+    def explore(self, nextitem: pytest.Item | None) -> Exploration:
+        """Explores the test, runs it a last time without faults, and returns what was found."""
+        try:
+            found = self.search.explore()
+            if found.problem:
+                self._item.session._setupstate.teardown_exact(nextitem)  # noqa: SLF001  (pytest has no public name for it)
+                return found
+            last = self._run(None, nextitem)
+            if last.outcome is not RunOutcome.PASSED:
+                found.problem = f"after the exploration, the test fails without faults: {last.message}"
+            return found
+        finally:
+            for cluster, snapshot in self._snapshots.items():
+                if cluster.is_running:
+                    cluster.close_snapshot(snapshot)
+
+    def _summary(self) -> str:
+        return self.search.found.summary(REPRODUCE)

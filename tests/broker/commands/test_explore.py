@@ -1,0 +1,74 @@
+"""`odradek explore`: commands in any language, with their exit codes."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from odradek.broker import cli
+
+pytestmark = [pytest.mark.sockets, pytest.mark.clients, pytest.mark.timeout(120)]
+
+SERVICE = """
+import os, sys
+from confluent_kafka import Consumer, Producer
+
+producer = Producer({"bootstrap.servers": os.environ["BOOTSTRAP_SERVERS"], "log_level": 0, "enable.idempotence": "idempotent" in sys.argv})
+producer.produce("orders", b"book")
+producer.flush(20)
+group = {"group.id": "check", "auto.offset.reset": "earliest", "log_level": 0}
+reader = Consumer({"bootstrap.servers": os.environ["BOOTSTRAP_SERVERS"], **group})
+reader.subscribe(["orders"])
+assert reader.poll(20).value() == b"book"
+again = reader.poll(0.3)
+assert again is None, "the order is there twice"
+"""
+
+
+@pytest.fixture
+def command(tmp_path: Path) -> str:
+    script = tmp_path / "service.py"
+    script.write_text(SERVICE)
+    return f"{sys.executable} {script}"
+
+
+def test_command_that_fails_with_a_fault_has_exit_code_1(command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    lost = "Produce#1@producer:lost-response"
+    page = tmp_path / "page.html"
+    code = cli.main(
+        ["explore", "--exec", command, "--topic", "orders:1", "--only", lost, "--report", str(page), "--artifacts", str(tmp_path)]
+    )
+    output = capsys.readouterr().out
+    assert code == 1
+    assert "  FAILED 3/3  producer: the response to Produce 1 was lost" in output
+    assert "AssertionError: the order is there twice" in output
+    assert f"reproduce: odradek explore --only '{lost}' --exec ..." in output
+    assert "Sequence diagram" in page.read_text()
+    assert len(list(tmp_path.glob("*lost-response.pcapng"))) == 1
+
+
+def test_command_that_survives_has_exit_code_0(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    only = ["--only", "Produce#1@producer:lost-response", "--output", "json"]
+    assert cli.main(["explore", "--exec", f"{command} idempotent", "--topic", "orders:1", *only]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["passed"], found["failures"]) == (1, [])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--exec", "false"], "not explored: it fails without faults"),
+        (["--exec", "true"], "not explored: it sends no request to a cluster"),
+        (["--exec", "sleep 60", "--timeout", "0.2s"], "not explored: it does not end without faults"),
+        (["--exec", "true", "--only", "Produce"], "must have the form API#NUMBER@ROLE:FAULT"),
+        (["--exec", "/no/such/program"], "/no/such/program: No such file or directory"),
+        (["--exec", "true", "--topic", "orders:x"], "orders:x"),
+    ],
+)
+def test_command_that_cannot_be_explored_has_code_2(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["explore", *arguments]) == 2
+    captured = capsys.readouterr()
+    assert message in captured.out + captured.err
