@@ -61,6 +61,7 @@ def test_message_with_a_lying_key_ends_the_segment() -> None:
 
     assert segment.end_offset == 1
     assert damage is not None
+    assert converted_segment(memoryview(lying), 0).segment.end == 0
 
 
 def test_wrapper_whose_offsets_do_not_ascend_ends_the_segment() -> None:
