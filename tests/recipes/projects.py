@@ -65,7 +65,7 @@ def run_go(stems: Sequence[str], project: Path, *, protected: bool) -> dict[str,
 
 def run_java(stems: Sequence[str], project: Path, *, protected: bool) -> dict[str, str]:
     """Runs JUnit. Skips the test if Java, its compiler, Maven or JUnit is missing."""
-    java, classpath = _java()
+    java, classpath = junit_classpath()
     sources = [f"{stem}.java" for stem in stems]
     for name in sources:
         (project / name).write_text(text(name, protected=protected))
@@ -79,7 +79,7 @@ def run_java(stems: Sequence[str], project: Path, *, protected: bool) -> dict[st
     return {stem: found[f"{_camel_case(stem)}Test"] for stem in stems}
 
 
-def _java() -> tuple[str, str]:
+def junit_classpath() -> tuple[str, str]:
     """Returns the path of Java, and the class path with Kafka's client and JUnit."""
     if missing := apache_kafka.missing():
         pytest.skip(f"{missing} is not installed")
