@@ -9,7 +9,7 @@ PIP_INSTALL = .venv/bin/python -m pip install --quiet --disable-pip-version-chec
 PYTEST = PYTHONDONTWRITEBYTECODE= .venv/bin/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 MODULE = PYTHONPATH=.dev:. .venv/bin/python -m
 
-.PHONY: help run demo test-fast test test-all test-again lint docs paths site links differential conformance damaged fuzz soak churn explore-corpus bench venv
+.PHONY: help run demo test-fast test test-all test-again lint docs paths site links differential conformance damaged fuzz soak churn explore-corpus bench dist venv
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -40,7 +40,7 @@ lint: .venv/.dev ## check style, types, the direction of imports and the page's 
 	.venv/bin/ruff check
 	.venv/bin/ruff format --check
 	.venv/bin/mypy
-	.venv/bin/mypy -p benchmarks -p documents -p tests
+	.venv/bin/mypy -p benchmarks -p distribution -p documents -p tests
 	.venv/bin/lint-imports
 	@.dev/page/check.sh
 
@@ -79,7 +79,7 @@ fuzz: .venv/.test ## send generated frames in process and over sockets; FRAMES=1
 soak: .venv/.test ## run real clients while nodes stop, crash and pause; MINUTES=1 SEED=1
 	$(MODULE) tests.soak $(if $(MINUTES),--minutes $(MINUTES)) $(if $(SEED),--seed $(SEED))
 
-explore-corpus: .venv/.test ## explore services with planted mistakes and their correct twins; NAMES="no_idempotence lost_acks.go"
+explore-corpus: .venv/.test ## explore services with planted mistakes and their correct twins; NAMES="no_idempotence.py shop.go"
 	$(MODULE) tests.explored $(NAMES)
 
 churn: .venv/.test ## reset and restore a cluster and create and delete objects under connected clients; MINUTES=1 SEED=1
@@ -87,6 +87,9 @@ churn: .venv/.test ## reset and restore a cluster and create and delete objects 
 
 bench: .venv/.test ## compare speed with other brokers; BENCH="--quick --rows produce" limits it, REPORT=folder writes a table and a chart
 	.venv/bin/python -m benchmarks $(if $(REPORT),--report $(REPORT)) $(BENCH)
+
+dist: .venv/.dist ## build wheel, source archive, zip application and executable of the commit into dist/, with checksums
+	$(MODULE) distribution $(DIST)
 
 venv: ## create .venv, or explain why the existing one cannot be used
 	@.dev/venv.sh "$(PYTHON)"
@@ -104,6 +107,11 @@ venv: ## create .venv, or explain why the existing one cannot be used
 .venv/.docs: pyproject.toml __init__.py | venv
 	@echo "Installing odradek and Sphinx into .venv ..." >&2
 	@$(PIP_INSTALL) -e '.[docs]'
+	@touch .venv/.run $@
+
+.venv/.dist: pyproject.toml __init__.py | venv
+	@echo "Installing build and cyclonedx-bom into .venv ..." >&2
+	@$(PIP_INSTALL) -e '.[dist]'
 	@touch .venv/.run $@
 
 .venv/.dev: .venv/.test

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from .broker.control_errors import ControlError, ControlRefused, ControlTimeout, InvalidControl
     from .broker.controls.clock import AsyncClock, Clock
     from .broker.controls.fault_handles import AsyncFaultHandle, FaultHandle
+    from .broker.controls.schemas import AsyncSchemas, Schemas
     from .broker.controls.wire import AsyncWire, Wire
     from .broker.embedding import formats
     from .broker.embedding.assertions import assert_committed, assert_records, record
@@ -28,6 +29,7 @@ __all__ = [
     "AsyncCluster",
     "AsyncFaultHandle",
     "AsyncGroup",
+    "AsyncSchemas",
     "AsyncTopic",
     "AsyncWire",
     "Clock",
@@ -41,6 +43,7 @@ __all__ = [
     "Format",
     "Group",
     "InvalidControl",
+    "Schemas",
     "Simulation",
     "SimulationError",
     "Topic",
@@ -61,6 +64,7 @@ _MODULES = {
     "broker.control_errors": ("ControlError", "ControlRefused", "ControlTimeout", "InvalidControl"),
     "broker.controls.clock": ("AsyncClock", "Clock"),
     "broker.controls.fault_handles": ("AsyncFaultHandle", "FaultHandle"),
+    "broker.controls.schemas": ("AsyncSchemas", "Schemas"),
     "broker.controls.wire": ("AsyncWire", "Wire"),
     "broker.embedding.cluster": ("AsyncCluster", "Cluster"),
     "broker.embedding.assertions": ("assert_committed", "assert_records", "record"),

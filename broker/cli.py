@@ -29,6 +29,7 @@ COMMANDS = {
     "consume": "print the records of topics",
     "topics": "list, describe, create and delete topics",
     "groups": "list and describe groups, move their offsets, delete them",
+    "schemas": "list, show, register, check and delete the schemas of a schema registry",
     "dump": "write topics and records as seed data",
     "healthcheck": "exit with 0 if the brokers answer, otherwise with 1",
     "trace": "print the requests and responses of a running cluster as they happen",

@@ -14,6 +14,16 @@ func (kafka *Cluster) Clock() Clock {
 	return Clock{kafka}
 }
 
+// Schemas has the controls of a cluster whose names begin with `schemas`.
+type Schemas struct {
+	kafka *Cluster
+}
+
+// Schemas returns the controls whose names begin with `schemas`.
+func (kafka *Cluster) Schemas() Schemas {
+	return Schemas{kafka}
+}
+
 // Wire has the controls of a cluster whose names begin with `wire`.
 type Wire struct {
 	kafka *Cluster
@@ -1066,6 +1076,142 @@ func (kafka *Cluster) CatchUp(topic string, partition int, node int) {
 	kafka.check(kafka.Control.CatchUp(topic, partition, node))
 }
 
+// SchemasRegisterOptions has the optional parameters of SchemasRegister. Fields that are not set
+// have their defaults.
+type SchemasRegisterOptions struct {
+	// SchemaType is the language of the schema.
+	SchemaType string `json:"schema_type,omitempty"`
+
+	// References is the versions that the schema refers to: objects with name, subject and version.
+	References []SchemaReference `json:"references,omitempty"`
+}
+
+// SchemasRegister registers a schema and returns its version.
+func (control *Control) SchemasRegister(subject string, schema map[string]any, options ...SchemasRegisterOptions) (result SchemaVersion, err error) {
+	err = control.post("/schema/register", arguments{"subject": subject, "schema": schema}, optional(options), &result)
+	return result, err
+}
+
+// Register registers a schema and returns its version.
+func (schemas Schemas) Register(subject string, schema map[string]any, options ...SchemasRegisterOptions) SchemaVersion {
+	schemas.kafka.t.Helper()
+	result, err := schemas.kafka.Control.SchemasRegister(subject, schema, options...)
+	schemas.kafka.check(err)
+	return result
+}
+
+// SchemasSubjectsOptions has the optional parameters of SchemasSubjects. Fields that are not set
+// have their defaults.
+type SchemasSubjectsOptions struct {
+	// Deleted is also subjects that are soft deleted.
+	Deleted *bool `json:"deleted,omitempty"`
+}
+
+// SchemasSubjects returns the names of all subjects.
+func (control *Control) SchemasSubjects(options ...SchemasSubjectsOptions) (result []string, err error) {
+	err = control.get("/schema/list", arguments{}, optional(options), &result)
+	return result, err
+}
+
+// Subjects returns the names of all subjects.
+func (schemas Schemas) Subjects(options ...SchemasSubjectsOptions) []string {
+	schemas.kafka.t.Helper()
+	result, err := schemas.kafka.Control.SchemasSubjects(options...)
+	schemas.kafka.check(err)
+	return result
+}
+
+// SchemasGetOptions has the optional parameters of SchemasGet. Fields that are not set have their
+// defaults.
+type SchemasGetOptions struct {
+	// Version is a version; by default the latest one.
+	Version *int `json:"version,omitempty"`
+}
+
+// SchemasGet returns a version of a subject.
+func (control *Control) SchemasGet(subject string, options ...SchemasGetOptions) (result SchemaVersion, err error) {
+	err = control.get("/schema/show", arguments{"subject": subject}, optional(options), &result)
+	return result, err
+}
+
+// Get returns a version of a subject.
+func (schemas Schemas) Get(subject string, options ...SchemasGetOptions) SchemaVersion {
+	schemas.kafka.t.Helper()
+	result, err := schemas.kafka.Control.SchemasGet(subject, options...)
+	schemas.kafka.check(err)
+	return result
+}
+
+// SchemasCheckOptions has the optional parameters of SchemasCheck. Fields that are not set have
+// their defaults.
+type SchemasCheckOptions struct {
+	// Version is compare with this version only; by default, the level decides.
+	Version *int `json:"version,omitempty"`
+
+	// SchemaType is the language of the schema.
+	SchemaType string `json:"schema_type,omitempty"`
+
+	// References is the versions that the schema refers to: objects with name, subject and version.
+	References []SchemaReference `json:"references,omitempty"`
+}
+
+// SchemasCheck returns whether a schema could be registered in a subject, with the reasons why not.
+func (control *Control) SchemasCheck(subject string, schema map[string]any, options ...SchemasCheckOptions) (result SchemaCheck, err error) {
+	err = control.get("/schema/check", arguments{"subject": subject, "schema": schema}, optional(options), &result)
+	return result, err
+}
+
+// Check returns whether a schema could be registered in a subject, with the reasons why not.
+func (schemas Schemas) Check(subject string, schema map[string]any, options ...SchemasCheckOptions) SchemaCheck {
+	schemas.kafka.t.Helper()
+	result, err := schemas.kafka.Control.SchemasCheck(subject, schema, options...)
+	schemas.kafka.check(err)
+	return result
+}
+
+// SchemasDeleteOptions has the optional parameters of SchemasDelete. Fields that are not set have
+// their defaults.
+type SchemasDeleteOptions struct {
+	// Version is only this version; by default all versions.
+	Version *int `json:"version,omitempty"`
+
+	// Permanent is delete what is soft deleted, so that its id is unknown.
+	Permanent *bool `json:"permanent,omitempty"`
+}
+
+// SchemasDelete deletes the versions of a subject and returns their numbers.
+func (control *Control) SchemasDelete(subject string, options ...SchemasDeleteOptions) (result []int, err error) {
+	err = control.post("/schema/delete", arguments{"subject": subject}, optional(options), &result)
+	return result, err
+}
+
+// Delete deletes the versions of a subject and returns their numbers.
+func (schemas Schemas) Delete(subject string, options ...SchemasDeleteOptions) []int {
+	schemas.kafka.t.Helper()
+	result, err := schemas.kafka.Control.SchemasDelete(subject, options...)
+	schemas.kafka.check(err)
+	return result
+}
+
+// SchemasSetCompatibilityOptions has the optional parameters of SchemasSetCompatibility. Fields
+// that are not set have their defaults.
+type SchemasSetCompatibilityOptions struct {
+	// Subject is a subject; by default all without a level.
+	Subject string `json:"subject,omitempty"`
+}
+
+// SchemasSetCompatibility sets the compatibility level of a subject, or that of all subjects
+// without one.
+func (control *Control) SchemasSetCompatibility(level string, options ...SchemasSetCompatibilityOptions) error {
+	return control.post("/schema/compatibility", arguments{"level": level}, optional(options), nil)
+}
+
+// SetCompatibility sets the compatibility level of a subject, or that of all subjects without one.
+func (schemas Schemas) SetCompatibility(level string, options ...SchemasSetCompatibilityOptions) {
+	schemas.kafka.t.Helper()
+	schemas.kafka.check(schemas.kafka.Control.SchemasSetCompatibility(level, options...))
+}
+
 // Snapshot keeps the present state of the cluster as a snapshot for `restore`, and returns it.
 func (control *Control) Snapshot() (result Snapshot, err error) {
 	err = control.post("/state/snapshot", arguments{}, nil, &result)
@@ -1618,6 +1764,36 @@ type RecordPosition struct {
 	Partition int `json:"partition"`
 
 	Offset int `json:"offset"`
+}
+
+// SchemaCheck is whether a schema is compatible with a subject, and the reasons why it is not.
+type SchemaCheck struct {
+	IsCompatible bool `json:"is_compatible"`
+
+	Messages []string `json:"messages"`
+}
+
+// SchemaReference is a reference of a schema to a version of a subject, under the name by which the
+// schema calls it.
+type SchemaReference struct {
+	Name string `json:"name"`
+
+	Subject string `json:"subject"`
+
+	Version int `json:"version"`
+}
+
+// SchemaVersion is a version of a subject.
+type SchemaVersion struct {
+	Subject string `json:"subject"`
+
+	Version int `json:"version"`
+
+	ID int `json:"id"`
+
+	Type string `json:"type"`
+
+	Schema string `json:"schema"`
 }
 
 // Snapshot is a handle of a snapshot.

@@ -30,6 +30,53 @@ export class ClockControls {
   set(moment: string): Promise<ClockState>;
 }
 
+export class SchemasControls {
+
+  /** Registers a schema and returns its version. */
+  register(subject: string, schema: Record<string, unknown>, options?: {
+    /** The language of the schema. */
+    schemaType?: string;
+    /** The versions that the schema refers to: objects with name, subject and version. */
+    references?: SchemaReference[];
+  }): Promise<SchemaVersion>;
+
+  /** Returns the names of all subjects. */
+  subjects(options?: {
+    /** Also subjects that are soft deleted. */
+    deleted?: boolean;
+  }): Promise<string[]>;
+
+  /** Returns a version of a subject. */
+  get(subject: string, options?: {
+    /** A version; by default the latest one. */
+    version?: number;
+  }): Promise<SchemaVersion>;
+
+  /** Returns whether a schema could be registered in a subject, with the reasons why not. */
+  check(subject: string, schema: Record<string, unknown>, options?: {
+    /** Compare with this version only; by default, the level decides. */
+    version?: number;
+    /** The language of the schema. */
+    schemaType?: string;
+    /** The versions that the schema refers to: objects with name, subject and version. */
+    references?: SchemaReference[];
+  }): Promise<SchemaCheck>;
+
+  /** Deletes the versions of a subject and returns their numbers. */
+  delete(subject: string, options?: {
+    /** Only this version; by default all versions. */
+    version?: number;
+    /** Delete what is soft deleted, so that its id is unknown. */
+    permanent?: boolean;
+  }): Promise<number[]>;
+
+  /** Sets the compatibility level of a subject, or that of all subjects without one. */
+  setCompatibility(level: string, options?: {
+    /** A subject; by default all without a level. */
+    subject?: string;
+  }): Promise<void>;
+}
+
 export class WireControls {
 
   /** Returns the number that the next entry will get. */
@@ -71,6 +118,7 @@ export class WireControls {
 
 export class Controls {
   readonly clock: ClockControls;
+  readonly schemas: SchemasControls;
   readonly wire: WireControls;
 
   /**
@@ -681,6 +729,28 @@ export interface Record {
 export interface RecordPosition {
   partition: number;
   offset: number;
+}
+
+/** Whether a schema is compatible with a subject, and the reasons why it is not. */
+export interface SchemaCheck {
+  isCompatible: boolean;
+  messages: string[];
+}
+
+/** A reference of a schema to a version of a subject, under the name by which the schema calls it. */
+export interface SchemaReference {
+  name: string;
+  subject: string;
+  version: number;
+}
+
+/** A version of a subject. */
+export interface SchemaVersion {
+  subject: string;
+  version: number;
+  id: number;
+  type: string;
+  schema: string;
 }
 
 /** A handle of a snapshot. */

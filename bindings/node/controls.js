@@ -36,6 +36,42 @@ export class ClockControls {
   }
 }
 
+export class SchemasControls {
+  constructor(control) {
+    this.control = control;
+  }
+
+  /** Registers a schema and returns its version. */
+  register(subject, schema, options) {
+    return post(this.control, "/schema/register", { subject, schema, ...options });
+  }
+
+  /** Returns the names of all subjects. */
+  subjects(options) {
+    return get(this.control, "/schema/list", { ...options });
+  }
+
+  /** Returns a version of a subject. */
+  get(subject, options) {
+    return get(this.control, "/schema/show", { subject, ...options });
+  }
+
+  /** Returns whether a schema could be registered in a subject, with the reasons why not. */
+  check(subject, schema, options) {
+    return get(this.control, "/schema/check", { subject, schema, ...options });
+  }
+
+  /** Deletes the versions of a subject and returns their numbers. */
+  delete(subject, options) {
+    return post(this.control, "/schema/delete", { subject, ...options });
+  }
+
+  /** Sets the compatibility level of a subject, or that of all subjects without one. */
+  setCompatibility(level, options) {
+    return post(this.control, "/schema/compatibility", { level, ...options });
+  }
+}
+
 export class WireControls {
   constructor(control) {
     this.control = control;
@@ -69,6 +105,7 @@ export class Controls {
   constructor(control) {
     this.control = control;
     this.clock = new ClockControls(control);
+    this.schemas = new SchemasControls(control);
     this.wire = new WireControls(control);
   }
 

@@ -14,15 +14,11 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 
 from ...protocol.errors import ErrorCode, KafkaError
-from ..scheduling.timers import Timers
 from ..settings.cluster_config import NodeConfig
 from ..settings.values import BrokerConfig
 from ..topics.partition import Partition
-from ..topics.topics import Topics
 from .broker import Broker
-from .controller import Brokers, MetadataLog
-from .coordinator_log import CoordinatorMoves
-from .replica_control import ReplicaControl
+from .replica_control import ControllerParts, ReplicaControl
 from .silence import Silence
 
 log = logging.getLogger("kafka.controller.KafkaController")
@@ -32,21 +28,9 @@ class Nodes:
     """Stops, starts, silences, adds and removes nodes. `new_broker` returns a node with a configuration and settings."""
 
     def __init__(
-        self,
-        timers: Timers,
-        config: BrokerConfig,
-        topics: Topics,
-        brokers: Brokers,
-        metadata_log: MetadataLog,
-        coordinator_moves: CoordinatorMoves,
-        replica_control: ReplicaControl,
-        new_broker: Callable[[NodeConfig, BrokerConfig], Broker],
+        self, parts: ControllerParts, replica_control: ReplicaControl, new_broker: Callable[[NodeConfig, BrokerConfig], Broker]
     ) -> None:
-        self._timers = timers
-        self._config = config
-        self._topics, self._brokers = topics, brokers
-        self._metadata_log = metadata_log
-        self._coordinator_moves = coordinator_moves
+        self._timers, self._config, self._topics, self._brokers, self._metadata_log, self._coordinator_moves = parts
         self._replica_control = replica_control
         self._new_broker = new_broker
 

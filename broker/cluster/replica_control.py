@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from math import inf
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..scheduling.timers import Check, Timers
 from ..settings.types import LONG_MAX
@@ -84,6 +84,17 @@ _REBALANCE_TIMER = "leader rebalance"
 _UNCLEAN_TIMER = "unclean elections"
 
 
+class ControllerParts(NamedTuple):
+    """The parts of a cluster that `ReplicaControl` and `Nodes`, which are its controller, read and change."""
+
+    timers: Timers
+    config: BrokerConfig
+    topics: Topics
+    brokers: Brokers
+    metadata_log: MetadataLog
+    coordinator_moves: CoordinatorMoves
+
+
 class ReplicaControl:
     """Changes the replicas of partitions, and carries out the consequences of such changes.
 
@@ -91,26 +102,12 @@ class ReplicaControl:
     coordinator write the markers that waited for a leader, and `wake` resumes the requests that wait for a partition.
     """
 
-    def __init__(
-        self,
-        timers: Timers,
-        config: BrokerConfig,
-        topics: Topics,
-        brokers: Brokers,
-        metadata_log: MetadataLog,
-        coordinator_moves: CoordinatorMoves,
-        write_missing_markers: Callable[[], None],
-        wake: Callable[[Partition], None],
-    ) -> None:
-        self._timers = timers
-        self._config = config
-        self._topics, self._brokers = topics, brokers
-        self._metadata_log = metadata_log
-        self._coordinator_moves = coordinator_moves
+    def __init__(self, parts: ControllerParts, write_missing_markers: Callable[[], None], wake: Callable[[Partition], None]) -> None:
+        self._timers, self._config, self._topics, self._brokers, self._metadata_log, self._coordinator_moves = parts
         self._write_missing_markers = write_missing_markers
         self._wake = wake
         self.reassignments_held = False
-        self.throttle = ReplicationThrottle(timers, brokers)
+        self.throttle = ReplicationThrottle(parts.timers, parts.brokers)
 
     # Nodes
 

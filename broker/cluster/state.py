@@ -40,7 +40,7 @@ from .features import Features, FeatureUpdate
 from .log_levels import LogLevels
 from .nodes import Nodes
 from .quotas import ClientQuotas, Entity
-from .replica_control import ReplicaControl
+from .replica_control import ControllerParts, ReplicaControl
 from .transaction_log import ProducerIds, TransactionLog
 
 if TYPE_CHECKING:
@@ -123,9 +123,9 @@ class ClusterState:
         )
 
     def _new_controls(self) -> None:
-        parts = self.timers, self.config, self.topics, self.brokers, self.metadata_log, self.coordinator_moves
-        self.replica_control = ReplicaControl(*parts, lambda: self.transactions.write_missing_markers(), self.wake)
-        self.nodes = Nodes(*parts, self.replica_control, self._new_broker)
+        parts = ControllerParts(self.timers, self.config, self.topics, self.brokers, self.metadata_log, self.coordinator_moves)
+        self.replica_control = ReplicaControl(parts, lambda: self.transactions.write_missing_markers(), self.wake)
+        self.nodes = Nodes(parts, self.replica_control, self._new_broker)
 
     def _new_broker(self, config: NodeConfig, settings: BrokerConfig) -> Broker:
         return Broker(
@@ -185,7 +185,7 @@ class ClusterState:
         self.blocks.clear()
         self.blocks.clear()
 
-    # Coordinators. They are imported when they are first used, because importing them would take a fifth of the start-up time.
+    # Coordinators
 
     @cached_property
     def groups(self) -> Groups:
@@ -205,8 +205,7 @@ class ClusterState:
     @cached_property
     def transactions(self) -> Transactions:
         """All transactional ids of the cluster."""
-        from ..transactions.coordinator import Transactions
-        from ..transactions.settings import TransactionSettings
+        from ..transactions.coordinator import Transactions, TransactionSettings
 
         return Transactions(self.timers, TransactionSettings.of(self.config), self.transaction_log)
 

@@ -59,21 +59,21 @@ class Core(SharedState):
 
     @cached_property
     def faults(self) -> Faults:
-        """The faults of the cluster. Their modules are imported when they are first needed, because most clusters have none."""
+        """The faults of the cluster."""
         from ..faults.table import Faults
 
         return Faults(self.cluster, lambda: self.connections, self._set_gate)
 
     @cached_property
     def throttle(self) -> QuotaGate:
-        """The gate of client quotas, whose modules are imported when there are any."""
+        """The gate of client quotas."""
         from ..throttling.quota_gate import QuotaGate
 
         return QuotaGate(self.cluster, self.clock)
 
     @property
     def record(self) -> WireRecord | None:
-        """The record of exchanges, None if it is switched off. Its modules are imported when the first connection is opened."""
+        """The record of exchanges, None if it is switched off."""
         if self._record is None and self._limits.are_positive:
             from ..wire.record import WireRecord
 

@@ -21,6 +21,7 @@ from .nodes import NodeControls
 from .overview import OverviewControls
 from .records import RecordControls
 from .replicas import ReplicaControls
+from .schemas import AsyncSchemas, Schemas
 from .state import StateControls
 from .transactions import TransactionControls
 from .waiting import BlockingWaitControls, WaitControls
@@ -52,6 +53,11 @@ class ClusterControls(
         return AsyncClock(self)
 
     @property
+    def schemas(self) -> AsyncSchemas:
+        """The schema registry."""
+        return AsyncSchemas(self)
+
+    @property
     def wire(self) -> AsyncWire:
         """The record of exchanges and events."""
         return AsyncWire(self)
@@ -66,6 +72,11 @@ class BlockingControls(BlockingWaitControls):
     def clock(self) -> Clock:
         """The cluster's time."""
         return Clock(AsyncClock(self._controls), self._run)
+
+    @property
+    def schemas(self) -> Schemas:
+        """The schema registry."""
+        return Schemas(AsyncSchemas(self._controls), self._run)
 
     @property
     def wire(self) -> Wire:

@@ -78,9 +78,9 @@ def create(
                 raise KafkaError(ErrorCode.TOPIC_AUTHORIZATION_FAILED, "Authorization failed.")
             if requested > MAX_PARTITIONS_PER_REQUEST:
                 raise KafkaError(ErrorCode.POLICY_VIOLATION, TOO_MANY_PARTITIONS)
-            topic = _create(wanted, request.validate_only, context, strict)
+            topic = yield from _create(wanted, request.validate_only, slices, context, strict)
             results.append(describe(topic))
-            slices.add(CREATION_WEIGHT + len(topic.partitions))
+            slices.add(CREATION_WEIGHT)
         except KafkaError as error:
             results.append(CreatableTopicResult(name=wanted.name, error_code=error.code, error_message=error.message, configs=[]))
         if slices.full(2):
@@ -92,15 +92,22 @@ def _number_of_partitions(topics: Iterable[CreatableTopic], default: int) -> int
     return sum(len(topic.assignments) or (default if topic.num_partitions == -1 else topic.num_partitions) for topic in topics)
 
 
-def _create(wanted: CreatableTopic, validate_only: bool, context: Context, strict: bool) -> Topic:
+def _create(wanted: CreatableTopic, validate_only: bool, slices: Slices, context: Context, strict: bool) -> Generator[Wait, None, Topic]:
     assignments = _manual_assignments(wanted) if wanted.assignments else None
     configs = {config.name: config.value for config in wanted.configs}
     create_topic = partial(
-        context.cluster.topics.create, wanted.name, wanted.num_partitions, wanted.replication_factor, assignments, configs
+        context.cluster.topics.create_in_slices,
+        wanted.name,
+        wanted.num_partitions,
+        wanted.replication_factor,
+        assignments,
+        configs,
+        slices=slices,
     )
     if context.quotas is not None:  # Kafka counts the partitions of a topic that it could create, also if it only validates the request
-        context.quotas.mutate(len(create_topic(validate_only=True).partitions), strict=strict)
-    return create_topic(validate_only=validate_only)
+        possible = yield from create_topic(validate_only=True)
+        context.quotas.mutate(len(possible.partitions), strict=strict)
+    return (yield from create_topic(validate_only=validate_only))
 
 
 def _manual_assignments(wanted: CreatableTopic) -> list[list[int]]:
@@ -255,8 +262,7 @@ def create_partitions(request: CreatePartitionsRequest, context: Context) -> Gen
         try:
             if occurrences[wanted.name] > 1:
                 raise KafkaError(ErrorCode.INVALID_REQUEST, "Duplicate topic name.")
-            room -= (added := _add_partitions(wanted, room, request.validate_only, context))
-            slices.add(added)
+            room -= yield from _add_partitions(wanted, room, request.validate_only, slices, context)
         except KafkaError as error:
             result.error_code, result.error_message = error.code, error.message
         results.append(result)
@@ -265,16 +271,19 @@ def create_partitions(request: CreatePartitionsRequest, context: Context) -> Gen
     return CreatePartitionsResponse(results=results)
 
 
-def _add_partitions(wanted: CreatePartitionsTopic, room: int, validate_only: bool, context: Context) -> int:
+def _add_partitions(
+    wanted: CreatePartitionsTopic, room: int, validate_only: bool, slices: Slices, context: Context
+) -> Generator[Wait, None, int]:
     """Adds at most `room` partitions and returns their number. Raises KafkaError for a request that Kafka refuses."""
     cluster = context.cluster
     topic = find_topic(context, Operation.ALTER, wanted.name)
     assignments = None if wanted.assignments is None else [assignment.broker_ids for assignment in wanted.assignments]
     if wanted.count - len(topic.partitions) > room:
         raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR)  # Kafka fails here, because its controller does not write so many records at once
-    placed = cluster.topics.place_partitions(topic, wanted.count, assignments)
+    cluster.topics.place_partitions(topic, wanted.count, assignments)
+    added = wanted.count - len(topic.partitions)
     if context.quotas is not None:
-        context.quotas.mutate(len(placed), strict=context.version >= STRICT_PARTITIONS_SINCE)
+        context.quotas.mutate(added, strict=context.version >= STRICT_PARTITIONS_SINCE)
     if not validate_only:
-        cluster.topics.add_partitions(topic, placed)
-    return len(placed)
+        yield from cluster.topics.add_partitions_in_slices(topic, wanted.count, assignments, slices)
+    return added

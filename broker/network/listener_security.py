@@ -23,7 +23,7 @@ log = logging.getLogger("kafka.server.KafkaServer")
 
 
 class ListenerSecurity:
-    """The TLS contexts and key sets of the listeners. Their modules are imported only if a listener needs them."""
+    """The TLS contexts and key sets of the listeners."""
 
     def __init__(self) -> None:
         self.generated_tls: GeneratedTls | None = None

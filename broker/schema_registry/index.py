@@ -114,7 +114,8 @@ class SchemaIndex:
         schema = None if value is None else read_schema(read_fields(value), timestamp)
         self._remove(subject, version)
         if schema is not None:
-            self._add(replace(schema, subject=subject, version=version))
+            is_other = (schema.subject, schema.version) != (subject, version)
+            self._add(replace(schema, subject=subject, version=version) if is_other else schema)
 
     def _add(self, schema: StoredSchema) -> None:
         context = context_of(schema.subject)

@@ -12,7 +12,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import md5
 from typing import Any, NamedTuple
-from uuid import UUID
 
 AVRO = "AVRO"
 TENANT = "default"
@@ -66,9 +65,9 @@ class StoredSchema:
         return shown | {"deleted": self.deleted}
 
 
-def guid_of(text: str, references: Sequence[NamedReference], metadata: Json | None, rule_set: Json | None) -> str:
+def guid_of(schema_text: str, references: Sequence[NamedReference], metadata: Json | None, rule_set: Json | None) -> str:
     """Returns the GUID of a schema: the MD5 hash that Confluent's `Schema.updateHash` computes, as a UUID."""
-    digest = md5(text.encode(), usedforsecurity=False)
+    digest = md5(schema_text.encode(), usedforsecurity=False)
     for reference in references:
         digest.update(f"{reference.name}{reference.subject}".encode() + (reference.version & 0xFFFFFFFF).to_bytes(4, "big"))
     if metadata is not None:
@@ -76,7 +75,8 @@ def guid_of(text: str, references: Sequence[NamedReference], metadata: Json | No
     if rule_set is not None:
         rules = [rule for kind in ("migrationRules", "domainRules", "encodingRules") for rule in rule_set.get(kind) or ()]
         digest.update(b"\1" + b"".join(map(_rule_bytes, rules)) + str(rule_set.get("enableAt") or "").encode())
-    return str(UUID(bytes=digest.digest()))
+    text = digest.hexdigest()  # as a UUID; the class UUID would take longer than the hash
+    return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
 
 
 def _metadata_bytes(metadata: Json) -> bytes:

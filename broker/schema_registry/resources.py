@@ -5,7 +5,6 @@ They are grouped as in Confluent's documentation: subjects and versions, schemas
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 from .drafts import Draft
@@ -30,7 +29,7 @@ def _deleted(call: Call) -> Deleted:
 
 def _without_state(schema: StoredSchema) -> Json:
     """Returns a version as the answers to POST show it: without time and deletion."""
-    return {name: value for name, value in replace(schema, timestamp=None).as_json().items() if name != "deleted"}
+    return {name: value for name, value in schema.as_json().items() if name not in ("ts", "deleted")}
 
 
 # Subjects

@@ -214,8 +214,9 @@ def _qualify(subject: str, prefix: str) -> str:
 
 def _with_alias(registry: SchemaRegistry, call: Call) -> Call:
     """Returns a call in which the subject for which an alias stands takes its place."""
-    path = list(call.path)
-    if "subjects" in path[:-1] and path[0] != "associations":
-        place = path.index("subjects") + 1
-        path[place] = registry.settings.alias(path[place])
-    return replace(call, path=tuple(path))
+    path = call.path
+    if "subjects" not in path[:-1] or path[0] == "associations":
+        return call
+    place = path.index("subjects") + 1
+    subject = registry.settings.alias(path[place])
+    return call if subject == path[place] else replace(call, path=(*path[:place], subject, *path[place + 1 :]))

@@ -49,7 +49,7 @@ class ThrottledCopy(NamedTuple):
 
 @cache
 def _record_builder() -> ModuleType:
-    """Returns `protocol.record_builder`. It is imported on first use, because a start needs no records."""
+    """Returns `protocol.batches.record_builder`."""
     from ...protocol.batches import record_builder
 
     return record_builder
@@ -214,9 +214,7 @@ class Topic:
         """Returns the partition with this index; None if the topic has fewer partitions or the index is negative."""
         return self.partitions[index] if 0 <= index < len(self.partitions) else None
 
-    def add_partitions(self, assignments: Iterable[Sequence[int]], running: Iterable[int], leader_epoch: int = 0) -> None:
-        """Adds one partition for each list of replicas. Replicas on `running` nodes begin in sync."""
-        for replicas in assignments:
-            isr = [node for node in replicas if node in running]
-            self.partitions.append(Partition(self, len(self.partitions), replicas, isr, leader_epoch))
+    def add_partitions(self, partitions: Sequence[Partition]) -> None:
+        """Adds the partitions that follow the present ones."""
+        self.partitions += partitions
         self.descriptions = {}

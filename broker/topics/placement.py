@@ -7,7 +7,7 @@ racks and the nodes of a rack take turns, and within a rack a stopped node gets 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, cycle, islice
 from random import Random
 
@@ -20,16 +20,21 @@ MAX_PARTITIONS_PER_REQUEST = 10_000
 TOO_MANY_PARTITIONS = "Excessively large number of partitions per request."
 
 
-def place_replicas(racks: Racks, running: Collection[int], count: int, replication_factor: int, random: Random) -> list[list[int]]:
-    """Returns the replicas of `count` new partitions.
+def place_replicas(racks: Racks, running: Collection[int], count: int, replication_factor: int, random: Random) -> Iterator[list[int]]:
+    """Returns an iterator over the replicas of `count` new partitions, which are placed as it proceeds.
 
     Successive partitions are led by nodes of successive racks, beginning with a random one; without racks, by successive nodes. Raises
     KafkaError with INVALID_PARTITIONS or INVALID_REPLICATION_FACTOR if no such placement exists, and with POLICY_VIOLATION for more
     partitions than Kafka creates at once.
     """
     _check_numbers(count, replication_factor, len(racks), len(running))
+    return _places(racks, running, count, replication_factor, random)
+
+
+def _places(racks: Racks, running: Collection[int], count: int, replication_factor: int, random: Random) -> Iterator[list[int]]:
     placer = _Placer(racks, running, random)
-    return [placer.place(replication_factor) for _ in range(count)]
+    for _ in range(count):
+        yield placer.place(replication_factor)
 
 
 def _check_numbers(partitions: int, replication_factor: int, nodes: int, running: int) -> None:

@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar, cast
 
 from ...protocol.errors import ErrorCode, KafkaError
 from ...storage.blocks import Blocks
 from ...storage.memory import LogMemory
 from ..plurals import counted
+from ..scheduling.slices import Slices
+from ..scheduling.waiting import NEXT_TURN, Wait
 from ..settings.properties import InvalidConfig
 from ..settings.validation import validate_topic_configs
 from ..settings.values import BrokerConfig, TopicConfig
@@ -24,9 +26,13 @@ from .placement import Racks, check_assignments, check_count, check_increase, ch
 if TYPE_CHECKING:
     from random import Random
 
+R = TypeVar("R")
+
 log = logging.getLogger("kafka.controller.KafkaController")
 
 MAX_NAME_LENGTH = 249
+PARTITION_WEIGHT = 3
+"""How many partitions are described in the time in which one is made."""
 _LEGAL_NAME = re.compile(r"[a-zA-Z0-9._-]+")
 MIN_SEGMENT_BYTES = 1024 * 1024
 """The lowest value that the topic setting segment.bytes accepts."""
@@ -113,19 +119,37 @@ class Topics(dict[str, Topic]):
         *,
         validate_only: bool = False,
     ) -> Topic:
-        """Creates and returns a topic; with `validate_only` it is returned but not added to the cluster.
+        """Creates and returns a topic in this turn; with `validate_only` it is returned but not added to the cluster.
 
         -1 stands for the broker's default. Raises KafkaError with the code and text of CreateTopics.
         """
-        if name in self:
-            raise KafkaError(ErrorCode.TOPIC_ALREADY_EXISTS, f"Topic '{name}' already exists.")
-        self._check_name(name)
-        topic = self.new(name, self._random.randbytes(16), self._topic_config(configs or {}))
-        if assignments:
-            check_assignments(assignments, self._nodes.racks)
-            check_leadable(assignments, self._nodes.running)
-        placed = assignments or self._place(partitions, replication_factor)
-        topic.add_partitions(placed, self._nodes.running, self.first_leader_epoch)
+        return _in_this_turn(
+            self.create_in_slices(name, partitions, replication_factor, assignments, configs, validate_only=validate_only, slices=Slices())
+        )
+
+    def create_in_slices(
+        self,
+        name: str,
+        partitions: int = -1,
+        replication_factor: int = -1,
+        assignments: Sequence[Sequence[int]] | None = None,
+        configs: Mapping[str, str | None] | None = None,
+        *,
+        validate_only: bool = False,
+        slices: Slices,
+    ) -> Generator[Wait, None, Topic]:
+        """Creates and returns a topic as `create` does, but in slices. The topic can be found when all partitions have been made."""
+        made = None
+        while made is None:
+            self._check_name(name)
+            topic = self.new(name, self._random.randbytes(16), self._topic_config(configs or {}))
+            if assignments:
+                check_assignments(assignments, self._nodes.racks)
+                check_leadable(assignments, self._nodes.running)
+            placed = assignments or self._place(partitions, replication_factor)
+            made = yield from self._make_partitions(topic, placed, slices)
+        self._check_name(name)  # another request may have created it meanwhile
+        topic.add_partitions(made)
         if not validate_only:
             self.add(topic)
             self.version += 1
@@ -163,7 +187,9 @@ class Topics(dict[str, Topic]):
         return True
 
     def _check_name(self, name: str) -> None:
-        """Raises KafkaError with INVALID_TOPIC_EXCEPTION if the name is illegal or its name in metrics is in use."""
+        """Raises KafkaError if the name is in use or illegal, or its name in metrics is in use."""
+        if name in self:
+            raise KafkaError(ErrorCode.TOPIC_ALREADY_EXISTS, f"Topic '{name}' already exists.")
         if reason := illegal_name(name):
             raise KafkaError(ErrorCode.INVALID_TOPIC_EXCEPTION, f"Topic name is invalid: {reason}")
         if other := self._by_metric_name.get(metric_name(name)):
@@ -178,15 +204,39 @@ class Topics(dict[str, Topic]):
 
     # Partitions
 
-    def _place(self, partitions: int, replication_factor: int) -> list[list[int]]:
+    def _make_partitions(
+        self, topic: Topic, placed: Iterable[Sequence[int]], slices: Slices
+    ) -> Generator[Wait, None, list[Partition] | None]:
+        """Returns one new partition for each list of replicas, which the topic does not have yet. Replicas on running nodes are in sync.
+
+        Returns None if something that new partitions depend on changes between two slices. They then have to be made again.
+        """
+        running, made = self._nodes.running, list[Partition]()
+        for index, replicas in enumerate(placed, len(topic.partitions)):
+            isr = [node for node in replicas if node in running]
+            made.append(Partition(topic, index, replicas, isr, self.first_leader_epoch))
+            if slices.full(PARTITION_WEIGHT):
+                before = self._surroundings(topic)
+                yield NEXT_TURN
+                if before != self._surroundings(topic):
+                    return None
+        return made
+
+    def _surroundings(self, topic: Topic) -> object:
+        """Returns the values on which new partitions of a topic depend."""
+        nodes, config = self._nodes, self._config
+        placing = nodes.running, dict(nodes.racks), set(nodes.silent), self.first_leader_epoch
+        return placing, config.own, config.cluster_wide, topic.config.overrides, len(topic.partitions)
+
+    def _place(self, partitions: int, replication_factor: int) -> Iterator[list[int]]:
         if partitions == -1:
             partitions = self._config.integers["num.partitions"]
         if replication_factor == -1:
             replication_factor = self._config.integers["default.replication.factor"]
         return place_replicas(self._nodes.racks, self._nodes.running, partitions, replication_factor, self._random)
 
-    def place_partitions(self, topic: Topic, count: int, assignments: Sequence[Sequence[int]] | None) -> list[list[int]]:
-        """Returns one list of replicas for each partition that `count` partitions require: the checked `assignments`, if given.
+    def place_partitions(self, topic: Topic, count: int, assignments: Sequence[Sequence[int]] | None) -> Iterator[Sequence[int]]:
+        """Returns the lists of replicas of the partitions that `count` partitions require: the checked `assignments`, if given.
 
         Raises KafkaError with the code and text of CreatePartitions.
         """
@@ -197,13 +247,28 @@ class Topics(dict[str, Topic]):
         check_count(assignments, count - present)
         check_assignments([replicas, *assignments], self._nodes.racks)
         check_leadable(assignments, self._nodes.running, present)
-        return [list(replicas) for replicas in assignments]
+        return iter(assignments)
 
-    def add_partitions(self, topic: Topic, assignments: Sequence[Sequence[int]]) -> None:
-        """Adds one partition for each list of replicas."""
-        topic.add_partitions(assignments, self._nodes.running, self.first_leader_epoch)
+    def add_partitions(self, topic: Topic, assignments: Iterable[Sequence[int]]) -> None:
+        """Adds one partition for each list of replicas, in this turn."""
+        made = _in_this_turn(self._make_partitions(topic, assignments, Slices()))
+        self._add_partitions(topic, made or [])
+
+    def add_partitions_in_slices(
+        self, topic: Topic, count: int, assignments: Sequence[Sequence[int]] | None, slices: Slices
+    ) -> Generator[Wait, None, None]:
+        """Adds partitions until there are `count`, all in the last of several slices. Raises KafkaError as `place_partitions` does."""
+        made = None
+        while made is None:
+            if self.by_id.get(topic.id) is not topic:  # it was deleted meanwhile
+                raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+            made = yield from self._make_partitions(topic, self.place_partitions(topic, count, assignments), slices)
+        self._add_partitions(topic, made)
+
+    def _add_partitions(self, topic: Topic, made: Sequence[Partition]) -> None:
+        topic.add_partitions(made)
         self.version += 1
-        self._count_records(len(assignments))
+        self._count_records(len(made))
 
     # Leader epochs
 
@@ -216,6 +281,15 @@ class Topics(dict[str, Topic]):
     def _leader_changed(self, partition: Partition) -> None:
         self.newest_leader_epoch = max(self.newest_leader_epoch, partition.leader_epoch)
         self.on_leader_change(partition)
+
+
+def _in_this_turn(work: Generator[Wait, None, R]) -> R:
+    """Does all slices of some work at once, and returns its result."""
+    while True:
+        try:
+            next(work)
+        except StopIteration as done:
+            return cast(R, done.value)
 
 
 def illegal_name(name: str) -> str | None:

@@ -17,16 +17,17 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, fields
 from functools import partial
 from typing import NamedTuple
 
 from ...protocol.errors import ErrorCode
 from ..scheduling.savepoint import reverted_on_failure
 from ..scheduling.timers import Timers
+from ..settings.values import BrokerConfig
 from .cluster_view import ClusterView
 from .producer_checks import check_end_v1, check_end_v2, check_producer, may_continue
 from .records import tombstone, transaction_record
-from .settings import TransactionSettings
 from .transaction import (
     IDLE,
     NO_PRODUCER_EPOCH,
@@ -45,6 +46,20 @@ FORMER_PRODUCERS_KEPT = 100_000
 NO_PRODUCER = Producer(NO_PRODUCER_ID, NO_PRODUCER_EPOCH)
 
 log = logging.getLogger("kafka.coordinator.transaction.TransactionCoordinator")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TransactionSettings:
+    """The broker settings of the coordinator, under Kafka's names, with `_` for `.`. The defaults are Kafka's."""
+
+    transaction_max_timeout_ms: int = 900_000
+    transactional_id_expiration_ms: int = 604_800_000
+    transaction_abort_timed_out_transaction_cleanup_interval_ms: int = 10_000
+
+    @classmethod
+    def of(cls, config: BrokerConfig) -> TransactionSettings:
+        """Returns the settings of a broker."""
+        return cls(**{field.name: config.integers[field.name.replace("_", ".")] for field in fields(cls)})
 
 
 class ProducerResult(NamedTuple):

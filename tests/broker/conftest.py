@@ -1,9 +1,10 @@
-"""The event loops on which tests of sockets run a cluster."""
+"""The event loops on which tests of sockets run a cluster, and memory that the garbage collector does not free."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+import gc
+from collections.abc import Callable, Iterator
 
 import pytest
 
@@ -16,3 +17,12 @@ from .network.client import LOOPS
 def loop_factory(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Callable[[], asyncio.AbstractEventLoop]:
     monkeypatch.setenv("ODRADEK_LOOP", request.param)
     return new_event_loop
+
+
+@pytest.fixture
+def without_collector() -> Iterator[None]:
+    """Keeps the garbage collector from running, so that only references keep memory."""
+    gc.collect()
+    gc.disable()
+    yield
+    gc.enable()

@@ -34,6 +34,7 @@ from odradek.broker.topics.partition import Topic
 from odradek.protocol.batches.record_builder import build_batch
 from odradek.protocol.batches.records import Record
 from odradek.protocol.frame import decode_response, encode_request
+from odradek.protocol.messages.api_versions import ApiVersionsRequest
 from odradek.protocol.messages.fetch import FetchPartition, FetchRequest, FetchTopic
 from odradek.protocol.messages.produce import PRODUCE, PartitionProduceData, ProduceRequest, TopicProduceData
 from odradek.protocol.schema import Api, Message
@@ -66,6 +67,10 @@ def checked(
 TopicDescriber.find = checked(TopicDescriber.find)  # type: ignore[assignment, method-assign]
 
 
+ASK = ApiVersionsRequest(client_software_name="test", client_software_version="1")
+"""A request that every broker answers."""
+
+
 class World:
     """The brokers, their clock, and any number of clients."""
 
@@ -91,6 +96,11 @@ class World:
         """The value of the core's clock, which only tests change, so that no time passes within a turn."""
         self.core = Core(self.cluster, self.turns, record)
         self.stepwise = stepwise
+
+    def with_topic(self, name: str, partitions: int) -> World:
+        """Creates a topic and returns the world."""
+        self.cluster.topics.create(name, partitions)
+        return self
 
     def client(self, node_id: int = 1, listener: str = "", host: str = "127.0.0.1") -> Client:
         """Returns a client of a listener, by default of the node's first one."""

@@ -10,12 +10,11 @@ import pytest
 from odradek.broker.connections.large_frame import LARGE_FRAME_BYTES
 from odradek.protocol.errors import ErrorCode
 from odradek.protocol.frame import encode_request
-from odradek.protocol.messages.api_versions import API_VERSIONS, ApiVersionsRequest
+from odradek.protocol.messages.api_versions import API_VERSIONS
 from odradek.protocol.messages.fetch import FETCH, FetchPartition, FetchRequest, FetchTopic
 from odradek.protocol.messages.produce import PRODUCE
-from tests.broker.harness import Client, World, a_batch, produce, produce_request
+from tests.broker.harness import ASK, Client, World, a_batch, produce, produce_request
 
-ASK = ApiVersionsRequest(client_software_name="test", client_software_version="1")
 IDLE = {"connections.max.idle.ms": "1000"}
 
 

@@ -21,7 +21,6 @@ from odradek.broker.wire.exchange import Event
 from odradek.protocol.messages import APIS
 from tests.fuzz import player
 from tests.fuzz.answers import DecodedAnswer
-from tests.fuzz.batches import Batches
 from tests.fuzz.player import Feed, LoggedErrors, Player, Setting, Step, captured_errors
 from tests.fuzz.rounds import Round, setting_of, warm_up
 
@@ -82,8 +81,7 @@ def replay_from_standard_input() -> None:
 @pytest.fixture(scope="module")
 def rounds() -> list[Round]:
     """Returns rounds that were played, which together contain all APIs."""
-    batches = Batches(SEED)
-    warm_up(SEED, batches)
+    batches = warm_up(SEED)
     played = [Round(SEED, number, batches) for number in range(ROUNDS)]
     for each in played:
         with captured_errors() as errors:

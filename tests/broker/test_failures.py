@@ -14,15 +14,14 @@ from odradek.broker.scheduling.waiting import NEXT_TURN, Wait
 from odradek.broker.short_repr import MAX_CHARACTERS
 from odradek.protocol.errors import ErrorCode, KafkaError
 from odradek.protocol.frame import encode_request
-from odradek.protocol.messages.api_versions import API_VERSIONS, ApiVersionsRequest
+from odradek.protocol.messages.api_versions import API_VERSIONS
 from odradek.protocol.messages.fetch import FETCH, FetchPartition, FetchRequest, FetchTopic
 from odradek.protocol.messages.heartbeat import HEARTBEAT, HeartbeatRequest, HeartbeatResponse
 from odradek.protocol.messages.produce import PRODUCE
 from odradek.storage import blocks
-from tests.broker.harness import Client, World, a_batch, produce, produce_request
+from tests.broker.harness import ASK, Client, World, a_batch, produce, produce_request
 from tests.broker.replaced_handlers import replaced
 
-ASK = ApiVersionsRequest(client_software_name="test", client_software_version="1")
 BEAT = HeartbeatRequest(group_id="g", generation_id=1, member_id="m")
 REQUEST_MEMORY = 200_000
 
@@ -37,9 +36,7 @@ def fail(*_: object) -> NoReturn:
 
 @pytest.fixture
 def world() -> World:
-    world = World(nodes=1, settings={"queued.max.request.bytes": str(REQUEST_MEMORY)})
-    world.cluster.topics.create("t", 1)
-    return world
+    return World(nodes=1, settings={"queued.max.request.bytes": str(REQUEST_MEMORY)}).with_topic("t", 1)
 
 
 @pytest.fixture(autouse=True)

@@ -13,10 +13,19 @@ import confluent_kafka
 import kafka
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, ConsumerRebalanceListener
 
+from tests.clients.rebalance_listener import listener_of
+
 TOPIC, PARTITIONS = "orders", 3
 PATIENCE_S = 60.0
 POLL_S = 0.1
 METADATA_MAX_AGE_MS = 1000
+CONSUMER_OPTIONS: dict[str, Any] = {
+    "auto_offset_reset": "earliest",
+    "auto_commit_interval_ms": 200,
+    "metadata_max_age_ms": METADATA_MAX_AGE_MS,
+    "heartbeat_interval_ms": 500,
+}
+"""Options of the consumers of kafka-python and aiokafka."""
 COMMON: dict[str, Any] = {"topic.metadata.refresh.interval.ms": METADATA_MAX_AGE_MS, "log_level": 0, "error_cb": lambda error: None}
 
 
@@ -240,24 +249,12 @@ class KafkaPythonReader(Reader):
     """kafka-python's consumer in a group."""
 
     def poll(self) -> None:
-        reader = self
-
-        class Listener(kafka.ConsumerRebalanceListener):  # type: ignore[misc]
-            def on_partitions_revoked(self, revoked: Any) -> None:
-                reader.on_assignment()
-
-            def on_partitions_assigned(self, assigned: Any) -> None:
-                reader.on_assignment()
-
         consumer = kafka.KafkaConsumer(
             bootstrap_servers=self.servers.split(","),
             group_id=self.group,
-            auto_offset_reset="earliest",
-            auto_commit_interval_ms=200,
-            metadata_max_age_ms=METADATA_MAX_AGE_MS,
-            heartbeat_interval_ms=500,
+            **CONSUMER_OPTIONS,
         )
-        consumer.subscribe([TOPIC], listener=Listener())
+        consumer.subscribe([TOPIC], listener=listener_of(kafka.ConsumerRebalanceListener, self.on_assignment))
         while not self.ended.is_set():
             for rows in consumer.poll(int(POLL_S * 1000)).values():
                 for row in rows:
@@ -272,24 +269,12 @@ class AioKafkaReader(Reader):
         asyncio.run(self._poll())
 
     async def _poll(self) -> None:
-        reader = self
-
-        class Listener(ConsumerRebalanceListener):  # type: ignore[misc]
-            def on_partitions_revoked(self, revoked: Any) -> None:
-                reader.on_assignment()
-
-            def on_partitions_assigned(self, assigned: Any) -> None:
-                reader.on_assignment()
-
         consumer = AIOKafkaConsumer(
             bootstrap_servers=self.servers,
             group_id=self.group,
-            auto_offset_reset="earliest",
-            auto_commit_interval_ms=200,
-            metadata_max_age_ms=METADATA_MAX_AGE_MS,
-            heartbeat_interval_ms=500,
+            **CONSUMER_OPTIONS,
         )
-        consumer.subscribe([TOPIC], listener=Listener())
+        consumer.subscribe([TOPIC], listener=listener_of(ConsumerRebalanceListener, self.on_assignment))
         await consumer.start()
         while not self.ended.is_set():
             for rows in (await consumer.getmany(timeout_ms=int(POLL_S * 1000))).values():

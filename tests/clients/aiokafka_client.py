@@ -94,11 +94,7 @@ class AioProducer:
         sent = [
             await self._producer.send(
                 self._topic,
-                partition=record.partition,
-                key=record.key,
-                value=record.value,
-                headers=list(record.headers),
-                timestamp_ms=record.timestamp_ms,
+                **record.keywords,
             )
             for record in records
         ]

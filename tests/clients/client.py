@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import random
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
 # The module and class of each client. Each also reads the records of the client before it.
@@ -42,6 +42,11 @@ class Record:
     value: bytes | None
     headers: tuple[tuple[str, bytes | None], ...] = ()
     timestamp_ms: int | None = None
+
+    @property
+    def keywords(self) -> dict[str, Any]:
+        """The arguments of `send` in kafka-python and aiokafka."""
+        return {**vars(self), "headers": list(self.headers)}
 
 
 class Producer(Protocol):

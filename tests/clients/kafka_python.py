@@ -63,11 +63,7 @@ class KafkaPythonProducer:
         self._sent += [
             self._producer.send(
                 self._topic,
-                partition=record.partition,
-                key=record.key,
-                value=record.value,
-                headers=list(record.headers),
-                timestamp_ms=record.timestamp_ms,
+                **record.keywords,
             )
             for record in records
         ]

@@ -35,11 +35,12 @@ def main() -> int:
 
 def explore(name: str, folder: Path, *, correct: bool) -> ExploredService:
     """Explores a service or a recipe, correct or with its mistake. Returns what was found."""
-    if name in MISTAKES:
-        return explore_test(name, text_of(name, correct=correct), folder)
-    if name.endswith(".py"):
-        return explore_test(name.removesuffix(".py"), recipe_of(name, correct=correct), folder)
-    return (explore_go if name.endswith(".go") else explore_java)(name, folder, correct=correct)
+    if name.endswith(".go"):
+        return explore_go(name, folder, correct=correct)
+    if name.endswith(".java"):
+        return explore_java(name, folder, correct=correct)
+    text = text_of(name, correct=correct) if name in MISTAKES else recipe_of(name, correct=correct)
+    return explore_test(name.removesuffix(".py"), text, folder)
 
 
 def is_wrong(name: str, found: ExploredService, *, correct: bool) -> bool:

@@ -21,11 +21,6 @@ WITHOUT_FAULTS = {
         )
     ],
     "lost_acks.py": [("        lost = kafka_faults.lost_acks(kafka_topic)\n", ""), ("        lost.wait(hits=1)\n", "")],
-    "lost_acks.go": [('	ctl("fault preset lost-acks orders")\n', "")],
-    "lost_acks.java": [
-        ('        ctl("fault preset lost-acks orders");\n', ""),
-        ('        assertTrue(ctl("fault list --output json").contains("\\"hits\\": 1"));\n', ""),
-    ],
 }
 
 

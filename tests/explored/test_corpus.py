@@ -14,7 +14,7 @@ pytestmark = [pytest.mark.sockets, pytest.mark.clients, pytest.mark.timeout(120)
 
 
 def test_every_service_and_recipe_can_be_broken() -> None:
-    assert {path.stem for path in FOLDER.iterdir()} == MISTAKES.keys()
+    assert {path.name for path in FOLDER.iterdir()} == MISTAKES.keys()
     for name in MISTAKES:
         assert text_of(name, correct=True) != text_of(name, correct=False)
     for name in WITHOUT_FAULTS:
@@ -24,5 +24,5 @@ def test_every_service_and_recipe_can_be_broken() -> None:
 @pytest.mark.parametrize("correct", [True, False])
 def test_only_the_mistake_is_found(tmp_path: Path, correct: bool) -> None:
     only = "--kafka-explore-only=Produce#1@producer:lost-response"
-    found = explore_test("no_idempotence", text_of("no_idempotence", correct=correct), tmp_path, only)
+    found = explore_test("no_idempotence", text_of("no_idempotence.py", correct=correct), tmp_path, only)
     assert (found.problem, found.runs, found.is_blamed) == ("", 1, not correct)

@@ -34,8 +34,7 @@ def in_process(seed: int, rounds: Sequence[int], frames: int, processes: int) ->
 
 def _begin(seed: int) -> None:
     global _batches
-    _batches = Batches(seed)
-    warm_up(seed, _batches)
+    _batches = warm_up(seed)
 
 
 def _play(seed: int, frames: int, number: int) -> Outcome:

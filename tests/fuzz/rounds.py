@@ -192,8 +192,11 @@ class Round:
         return Feed(index, data, self._random.randint(1, len(data)) if dice < 0.05 and len(data) > 1 else 0)
 
 
-def warm_up(seed: int, batches: Batches) -> None:
-    """Imports and compiles everything that is imported or compiled on first use, so that it is not measured as the cost of a frame."""
+def warm_up(seed: int) -> Batches:
+    """Imports and compiles everything that is imported or compiled on first use, and returns batches.
+
+    Otherwise, the first use would be measured as the cost of a frame.
+    """
     for module in walk_packages(broker.__path__, f"{broker.__name__}."):
         import_module(module.name)
     for api in APIS.values():
@@ -209,8 +212,10 @@ def warm_up(seed: int, batches: Batches) -> None:
         if message.__module__ in (coordinator_records.__name__, consumer_protocol.__name__):
             for version in range(NEWEST_VERSION + 1):
                 message.decoders[version], message.encoders[version]
+    batches = Batches(seed)
     for number in range(len(NODES)):
         Round(seed, -1 - number, batches, WARM_UP_FRAMES).run()
+    return batches
 
 
 def signature_of(setting: Setting, steps: list[Step], *, memory: bool = False) -> str | None:

@@ -37,9 +37,7 @@ SETTING = Setting(1, 2, QUICK)
 
 @pytest.fixture(scope="module")
 def batches() -> Batches:
-    made = Batches(SEED)
-    warm_up(SEED, made)
-    return made
+    return warm_up(SEED)
 
 
 @pytest.mark.parametrize("number", range(ROUNDS))

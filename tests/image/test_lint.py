@@ -28,8 +28,9 @@ def test_compose_file_fits_its_schema() -> None:
     assert code == 0, output
 
 
-def test_workflow_fits_its_schema() -> None:
-    code, output = fits("github-workflows", ROOT / ".github" / "workflows" / "ci.yml")
+@pytest.mark.parametrize("name", ["ci.yml", "release.yml"])
+def test_workflow_fits_its_schema(name: str) -> None:
+    code, output = fits("github-workflows", ROOT / ".github" / "workflows" / name)
     assert code == 0, output
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
 import shutil
 import subprocess
 import sys
@@ -29,8 +28,9 @@ filterwarnings =
     error
     ignore:(read|open)_text is deprecated:DeprecationWarning
 """
-SERVE = ["odradek", "serve", "--port", "0", "--control", "127.0.0.1:0", "--exec"]
-GO_MODULE = ROOT / "tests/clients/franz_go"
+GO_MODULE = ROOT / "examples/services/go"
+GO_PACKAGE = "github.com/odradek-kafka/odradek/bindings/go"
+JAVA_PACKAGE = ROOT / "bindings/java/src/main/java/io/github/odradekkafka"
 JUNIT = "junit-platform-console-standalone-1.13.4"
 
 
@@ -53,11 +53,12 @@ def run_go(stems: Sequence[str], project: Path, *, protected: bool) -> dict[str,
         pytest.skip("Go is not installed")
     for name in ("go.mod", "go.sum"):
         shutil.copy(GO_MODULE / name, project)
+    _run(["go", "mod", "edit", f"-replace={GO_PACKAGE}={ROOT / 'bindings/go'}"], project)
     if _run(["go", "mod", "download"], project).returncode:
         pytest.skip("Go cannot download franz-go")
     for stem in stems:
         (project / f"{stem}_test.go").write_text(text(f"{stem}.go", protected=protected))
-    output = _run([*SERVE, f"go test -count=1 -v -timeout {TIME_LIMIT_S}s"], project).stdout
+    output = _run(["go", "test", "-count=1", "-v", f"-timeout={TIME_LIMIT_S}s"], project).stdout
     results = {name: result for result, name in re.findall(r"^--- (PASS|FAIL): Test(\w+)", output, re.MULTILINE)}
     assert results.keys() == set(map(_camel_case, stems)), output
     return {stem: "" if results[_camel_case(stem)] == "PASS" else output for stem in stems}
@@ -65,21 +66,21 @@ def run_go(stems: Sequence[str], project: Path, *, protected: bool) -> dict[str,
 
 def run_java(stems: Sequence[str], project: Path, *, protected: bool) -> dict[str, str]:
     """Runs JUnit. Skips the test if Java, its compiler, Maven or JUnit is missing."""
-    java, classpath = junit_classpath()
-    sources = [f"{stem}.java" for stem in stems]
-    for name in sources:
+    java, classpath = _java()
+    for name in (f"{stem}.java" for stem in stems):
         (project / name).write_text(text(name, protected=protected))
+    sources = [*(f"{stem}.java" for stem in stems), *map(str, JAVA_PACKAGE.glob("*.java"))]
     compiled = _run([java, "-m", "jdk.compiler/com.sun.tools.javac.Main", "-d", "classes", *sources], project, CLASSPATH=classpath)
     assert compiled.returncode == 0, compiled.stdout
     junit = "org.junit.platform.console.ConsoleLauncher execute --class-path=classes --scan-class-path=classes --reports-dir=reports"
-    done = _run([*SERVE, shlex.join([java, *apache_kafka.JVM, *junit.split()])], project, CLASSPATH=classpath)
+    done = _run([java, *apache_kafka.JVM, *junit.split()], project, CLASSPATH=classpath)
     report = project / "reports/TEST-junit-jupiter.xml"
     assert report.is_file(), done.stdout
     found = failures(report)
     return {stem: found[f"{_camel_case(stem)}Test"] for stem in stems}
 
 
-def junit_classpath() -> tuple[str, str]:
+def _java() -> tuple[str, str]:
     """Returns the path of Java, and the class path with Kafka's client and JUnit."""
     if missing := apache_kafka.missing():
         pytest.skip(f"{missing} is not installed")

@@ -28,24 +28,21 @@ IN_JAVA_AND_GO = ("broker_down", "consumer_crash", "lost_acks")
 PROTECTIONS = {
     "broker_down.py": ('"acks": "all", "enable_idempotence": True', '"acks": 1'),
     "broker_down.java": ('"acks", "all"', '"acks", "1"'),
-    "broker_down.go": (
-        "kgo.AllISRAcks())\n\treturn kgo.NewClient(",
-        "kgo.LeaderAck())\n\treturn kgo.NewClient(kgo.DisableIdempotentWrite(), ",
-    ),
+    "broker_down.go": ("Brokers()...)", "Brokers()...), kgo.DisableIdempotentWrite(), kgo.RequiredAcks(kgo.LeaderAck())"),
     "consumer_crash.py": (
         "    charge(order.value())\n    consumer.commit(order, asynchronous=False)\n",
         "    consumer.commit(order, asynchronous=False)\n    charge(order.value())\n",
     ),
-    "consumer_crash.java": ("charge.charge(order.value());", "{ consumer.commitSync(); charge.charge(order.value()); }"),
-    "consumer_crash.go": (
-        "charge(string(order.Value)) == nil {",
-        "consumer.CommitRecords(t.Context(), order) == nil && charge(string(order.Value)) == nil {",
+    "consumer_crash.java": (
+        "card.accept(orders.next().value());",
+        "var order = orders.next(); consumer.commitSync(); card.accept(order.value());",
     ),
+    "consumer_crash.go": ("} else if !crashes {", "} else if crashes = true; crashes {"),
     "duplicates_and_order.py": ("if version > prices.get(product, 0):", "if version >= prices.get(product, 0):"),
     "exactly_once.py": ("transactional_id=orders,", "transactional_id=client_id,"),
     "lost_acks.py": ('"enable.idempotence": True', '"enable.idempotence": False'),
     "lost_acks.java": ('"enable.idempotence", true', '"enable.idempotence", false'),
-    "lost_acks.go": ("SeedBrokers(servers...)", "SeedBrokers(servers...), kgo.DisableIdempotentWrite()"),
+    "lost_acks.go": ("Brokers()...)", "Brokers()...), kgo.DisableIdempotentWrite()"),
     "offset_reset.py": ('"auto_offset_reset": policy', '"auto_offset_reset": "earliest"'),
     "poison_message.py": ("sent.get(timeout=10)", "sent.is_done"),
     "rebalance.py": (", on_revoke=commit_finished", ""),

@@ -15,7 +15,7 @@ from tests.recipes.projects import run_go, run_java, run_python
 from tests.recipes.recipes import FOLDER, IN_JAVA_AND_GO, IN_PYTHON, PROTECTIONS, SPARK
 from tests.spark.spark_process import spark_home
 
-MAX_LINES = 50
+MAX_LINES = {"py": 50, "java": 25, "go": 25}
 TIME_LIMIT_S = 900
 FILES = sorted(PROTECTIONS)
 """The names of all recipes."""
@@ -33,8 +33,8 @@ def test_folder_has_twelve_recipes_and_three_in_java_and_go() -> None:
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_recipe_is_at_most_fifty_lines_long(name: str) -> None:
-    assert len((FOLDER / name).read_text().splitlines()) <= MAX_LINES
+def test_recipe_can_be_read_at_a_glance(name: str) -> None:
+    assert len((FOLDER / name).read_text().splitlines()) <= MAX_LINES[name.rpartition(".")[2]]
 
 
 def test_index_shows_every_recipe_once() -> None:

@@ -13,6 +13,8 @@ import confluent_kafka
 import kafka
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, ConsumerRebalanceListener
 
+from tests.clients.rebalance_listener import listener_of
+
 from .history import Label, Place, Reading, Writing
 
 PARTITIONS = 3
@@ -24,6 +26,14 @@ DRAIN_S = 120.0
 CLOSE_S = 60.0
 METADATA_MAX_AGE_MS = 1000
 SESSION_TIMEOUT_MS, HEARTBEAT_INTERVAL_MS = 10_000, 500
+CONSUMER_OPTIONS: dict[str, Any] = {
+    "auto_offset_reset": "earliest",
+    "auto_commit_interval_ms": 500,
+    "metadata_max_age_ms": METADATA_MAX_AGE_MS,
+    "session_timeout_ms": SESSION_TIMEOUT_MS,
+    "heartbeat_interval_ms": HEARTBEAT_INTERVAL_MS,
+}
+"""Options of the consumers of kafka-python and aiokafka."""
 ISOLATION = {True: "read_committed", False: "read_uncommitted"}
 
 
@@ -246,25 +256,12 @@ class KafkaPythonReader(Reader):
     """kafka-python's consumer in a group."""
 
     def work(self) -> None:
-        reader = self
-
-        class Listener(kafka.ConsumerRebalanceListener):  # type: ignore[misc]
-            def on_partitions_revoked(self, revoked: Any) -> None:
-                reader.partitions_reassigned()
-
-            def on_partitions_assigned(self, assigned: Any) -> None:
-                reader.partitions_reassigned()
-
         consumer = kafka.KafkaConsumer(
             bootstrap_servers=self.bootstrap_servers.split(","),
             group_id=self.group,
-            auto_offset_reset="earliest",
-            auto_commit_interval_ms=500,
-            metadata_max_age_ms=METADATA_MAX_AGE_MS,
-            session_timeout_ms=SESSION_TIMEOUT_MS,
-            heartbeat_interval_ms=HEARTBEAT_INTERVAL_MS,
+            **CONSUMER_OPTIONS,
         )
-        consumer.subscribe(self.topics, listener=Listener())
+        consumer.subscribe(self.topics, listener=listener_of(kafka.ConsumerRebalanceListener, self.partitions_reassigned))
         while not self.stop.is_set():
             for rows in consumer.poll(200).values():
                 for row in rows:
@@ -293,25 +290,12 @@ class AioKafkaReader(Reader):
             reading.cancel()
 
     async def _read(self) -> None:
-        reader = self
-
-        class Listener(ConsumerRebalanceListener):  # type: ignore[misc]
-            def on_partitions_revoked(self, revoked: Any) -> None:
-                reader.partitions_reassigned()
-
-            def on_partitions_assigned(self, assigned: Any) -> None:
-                reader.partitions_reassigned()
-
         consumer = AIOKafkaConsumer(
             bootstrap_servers=self.bootstrap_servers,
             group_id=self.group,
-            auto_offset_reset="earliest",
-            auto_commit_interval_ms=500,
-            metadata_max_age_ms=METADATA_MAX_AGE_MS,
-            session_timeout_ms=SESSION_TIMEOUT_MS,
-            heartbeat_interval_ms=HEARTBEAT_INTERVAL_MS,
+            **CONSUMER_OPTIONS,
         )
-        consumer.subscribe(self.topics, listener=Listener())
+        consumer.subscribe(self.topics, listener=listener_of(ConsumerRebalanceListener, self.partitions_reassigned))
         async with consumer:
             while not self.stop.is_set():
                 for rows in (await consumer.getmany(timeout_ms=200)).values():

@@ -142,4 +142,4 @@ def test_mypy_finds_the_exported_names(installed: Path, tmp_path: Path) -> None:
 
 def test_extras_are_the_documented_ones() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    assert set(project["optional-dependencies"]) == {"uvloop", "spark", "tls", "completion", "test", "docs", "dev"}
+    assert set(project["optional-dependencies"]) == {"uvloop", "spark", "tls", "completion", "executable", "dist", "test", "docs", "dev"}

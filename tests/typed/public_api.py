@@ -18,6 +18,7 @@ from odradek import (
     AsyncCluster,
     AsyncFaultHandle,
     AsyncGroup,
+    AsyncSchemas,
     AsyncTopic,
     AsyncWire,
     Clock,
@@ -31,6 +32,7 @@ from odradek import (
     Format,
     Group,
     InvalidControl,
+    Schemas,
     Simulation,
     SimulationError,
     Topic,
@@ -208,6 +210,13 @@ def time_and_state(cluster: Cluster) -> None:
     cluster.clock.advance(hours=1, minutes=1.5)
     cluster.clock.set(datetime(2030, 1, 1, tzinfo=UTC))
     assert_type(cluster.clock.run(60).speed, float)
+    assert_type(cluster.schemas, Schemas)
+    assert_type(cluster.schemas.register("orders-value", '"string"').id, int)
+    assert_type(cluster.schemas.subjects(deleted=True), list[str])
+    assert_type(cluster.schemas.get("orders-value", 1).schema, str)
+    assert_type(cluster.schemas.check("orders-value", {"type": "string"}, schema_type="AVRO").messages, list[str])
+    assert_type(cluster.schemas.delete("orders-value", permanent=True), list[int])
+    cluster.schemas.set_compatibility("FULL", "orders-value")
     kept = cluster.snapshot()
     cluster.restore(kept)
     assert_type(cluster.snapshots()[0].id, int)
@@ -311,6 +320,13 @@ async def asynchronous_controls(given: AsyncCluster) -> None:
     await given.status()
     await given.nodes()
     await given.doctor()
+    assert_type(given.schemas, AsyncSchemas)
+    assert_type((await given.schemas.register("orders-value", '"string"')).version, int)
+    assert_type((await given.schemas.check("orders-value", '"string"', version=1)).is_compatible, bool)
+    assert_type(await given.schemas.subjects(), list[str])
+    assert_type((await given.schemas.get("orders-value")).type, str)
+    assert_type(await given.schemas.delete("orders-value", 1), list[int])
+    await given.schemas.set_compatibility("NONE")
     assert_type(given.clock, AsyncClock)
     await given.clock.freeze()
     await given.clock.advance(minutes=1)

@@ -23,11 +23,13 @@ SOURCE = PROGRAM.read_text(encoding="utf-8")
 VARIABLES = {
     "Cluster": "cluster",
     "Clock": "cluster.clock",
+    "Schemas": "cluster.schemas",
     "Wire": "cluster.wire",
     "KafkaWire": "kafka_wire",
     "KafkaFaults": "kafka_faults",
     "AsyncCluster": "given",
     "AsyncClock": "given.clock",
+    "AsyncSchemas": "given.schemas",
     "AsyncWire": "given.wire",
     "AsyncKafkaWire": "kafka_wire",
     "AsyncKafkaFaults": "kafka_faults",

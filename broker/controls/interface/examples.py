@@ -25,6 +25,7 @@ _CALLS: dict[str, dict[str, Any]] = {
     "group wait": {"group": "billing", "members": 3, "state": "Stable", "lag": 0},
     "replica lag": {"topic": "orders", "partition": 0, "node": 2, "records": 100},
     "replica set": {"topic": "orders", "partition": 0, "replicas": [2, 3]},
+    "schema compatibility": {"level": "FULL", "subject": "orders-value"},
     "topic create": {"topic": "orders", "configs": {"cleanup.policy": "compact"}},
 }
 _VALUES: dict[str, Any] = {
@@ -40,7 +41,9 @@ _VALUES: dict[str, Any] = {
     "percent": 20,
     "records": [{"key": "k", "value": "one"}],
     "replicas": [2, 1],
+    "schema": '"string"',
     "seconds": 5,
+    "subject": "orders-value",
     "topic": "orders",
     "transactional_id": "payments",
 }

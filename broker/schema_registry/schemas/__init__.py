@@ -28,6 +28,10 @@ def parse_schema(schema_type: str, text: str, references: Sequence[Reference] = 
         from .json_schema.schema import parse_json_schema
 
         return parse_json_schema(text, references)
+    if schema_type == "PROTOBUF":
+        from .protobuf.schema import parse_protobuf
+
+        return parse_protobuf(text, references)
     raise InvalidSchema(f"Invalid schema type {schema_type}")
 
 

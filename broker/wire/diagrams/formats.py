@@ -33,4 +33,4 @@ def _html(entries: Sequence[Entry]) -> str:
 
 
 FORMATS: Mapping[str, Callable[[Sequence[Entry]], str]] = {"text": _text, "mermaid": _mermaid, "svg": _svg, "html": _html}
-"""The functions that return a diagram of some entries. Their modules are imported on first use."""
+"""The functions that return a diagram of some entries."""

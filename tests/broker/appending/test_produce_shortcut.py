@@ -36,9 +36,7 @@ def shapes_of(client: Client) -> ProduceShortcut:
 
 @pytest.fixture
 def world() -> World:
-    world = World(nodes=1)
-    world.cluster.topics.create("t", 3)
-    return world
+    return World(nodes=1).with_topic("t", 3)
 
 
 @pytest.fixture

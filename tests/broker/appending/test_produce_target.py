@@ -12,9 +12,7 @@ from tests.broker.harness import Client, World, a_batch
 
 @pytest.fixture
 def world() -> World:
-    world = World(nodes=1)
-    world.cluster.topics.create("t", 1)
-    return world
+    return World(nodes=1).with_topic("t", 1)
 
 
 def target_of(client: Client) -> ProduceTarget:

@@ -19,10 +19,11 @@ from odradek.protocol.messages.create_topics import CREATE_TOPICS, CreatableTopi
 from odradek.protocol.messages.fetch import FETCH, FetchPartition, FetchRequest, FetchTopic
 from odradek.protocol.messages.find_coordinator import FIND_COORDINATOR, FindCoordinatorRequest
 from odradek.protocol.messages.init_producer_id import INIT_PRODUCER_ID, InitProducerIdRequest
-from odradek.protocol.messages.join_group import JOIN_GROUP, JoinGroupRequest, JoinGroupRequestProtocol
+from odradek.protocol.messages.join_group import JOIN_GROUP
 from odradek.protocol.messages.leave_group import LEAVE_GROUP, LeaveGroupRequest, MemberIdentity
 from odradek.protocol.messages.metadata import METADATA, MetadataRequest
 from odradek.protocol.messages.produce import PRODUCE
+from tests.broker.handlers.group_scene import join_request
 from tests.broker.harness import a_batch, produce_request
 from tests.broker.network.client import ask, connect
 
@@ -67,14 +68,7 @@ def join_and_leave(cluster: Cluster) -> None:
     with connect(cluster.bootstrap_servers.partition(",")[0]) as client:
         found = ask(client, FIND_COORDINATOR, 4, FindCoordinatorRequest(key_type=0, coordinator_keys=["g"])).coordinators[0]
     with connect(f"{found.host}:{found.port}") as client:
-        request = JoinGroupRequest(
-            group_id="g",
-            session_timeout_ms=10_000,
-            rebalance_timeout_ms=10_000,
-            member_id="",
-            protocol_type="consumer",
-            protocols=[JoinGroupRequestProtocol(name="range", metadata=b"")],
-        )
+        request = join_request("g")
         request.member_id = ask(client, JOIN_GROUP, 5, request).member_id
         joined = ask(client, JOIN_GROUP, 5, request)
         ask(client, LEAVE_GROUP, 4, LeaveGroupRequest(group_id="g", members=[MemberIdentity(member_id=joined.member_id)]))

@@ -25,23 +25,19 @@ from odradek.broker.network.client_protocol import WRITE_BYTES
 from odradek.broker.scheduling.waiting import Wait
 from odradek.protocol.errors import ErrorCode
 from odradek.protocol.frame import encode_request
-from odradek.protocol.messages.api_versions import API_VERSIONS, ApiVersionsRequest
+from odradek.protocol.messages.api_versions import API_VERSIONS
 from odradek.protocol.messages.fetch import FETCH
 from odradek.protocol.messages.heartbeat import HEARTBEAT, HeartbeatRequest, HeartbeatResponse
 from odradek.protocol.messages.metadata import METADATA, MetadataRequest
 from odradek.protocol.messages.produce import PRODUCE
 from odradek.storage.blocks import TOUCH_BYTES
-from tests.broker.harness import Client, World, a_batch, fetch_request, produce, produce_request
+from tests.broker.harness import ASK, Client, World, a_batch, fetch_request, produce, produce_request
 from tests.broker.replaced_handlers import replaced
-
-ASK = ApiVersionsRequest(client_software_name="test", client_software_version="1")
 
 
 @pytest.fixture
 def world() -> World:
-    world = World()
-    world.cluster.topics.create("t", 1)
-    return world
+    return World().with_topic("t", 1)
 
 
 def frame(correlation_id: int = 1) -> bytes:

@@ -17,9 +17,7 @@ REQUEST = b"".join(encode_request(API_VERSIONS, 0, 1, "test", ApiVersionsRequest
 
 @pytest.fixture
 def world() -> World:
-    world = World(stepwise=True)
-    world.cluster.topics.create("t", 1)
-    return world
+    return World(stepwise=True).with_topic("t", 1)
 
 
 def waiting(world: World) -> Client:

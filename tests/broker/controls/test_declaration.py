@@ -10,11 +10,13 @@ from odradek.broker.control_errors import unknown
 from odradek.broker.controls.clock import AsyncClock, Clock
 from odradek.broker.controls.cluster_controls import BlockingControls, ClusterControls
 from odradek.broker.controls.declaration import CONTROLS, Control, control
+from odradek.broker.controls.schemas import AsyncSchemas, Schemas
 from odradek.broker.controls.wire import AsyncWire, Wire
 
 OWNERS: dict[str, tuple[type, type]] = {
     "": (ClusterControls, BlockingControls),
     "clock": (AsyncClock, Clock),
+    "schemas": (AsyncSchemas, Schemas),
     "wire": (AsyncWire, Wire),
 }
 

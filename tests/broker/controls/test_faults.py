@@ -15,13 +15,12 @@ from odradek import AsyncCluster, Cluster
 from odradek.broker.control_errors import ControlTimeout, InvalidControl
 from odradek.broker.network.driver import uvloop
 from odradek.protocol.frame import encode_request
-from odradek.protocol.messages.api_versions import API_VERSIONS, ApiVersionsRequest
+from odradek.protocol.messages.api_versions import API_VERSIONS
 from odradek.protocol.messages.produce import PRODUCE
-from tests.broker.harness import a_batch, produce_request
+from tests.broker.harness import ASK, a_batch, produce_request
 from tests.broker.network.client import ask, connect, read
 
 LOOPS = ["asyncio", *(["uvloop"] if uvloop else [])]
-ASK = ApiVersionsRequest(client_software_name="test", client_software_version="1")
 FRAME = b"".join(encode_request(API_VERSIONS, 3, 1, "test", ASK))
 
 

@@ -14,9 +14,10 @@ from odradek.protocol.frame import encode_request
 from odradek.protocol.messages.fetch import FETCH
 from odradek.protocol.messages.find_coordinator import FIND_COORDINATOR, FindCoordinatorRequest
 from odradek.protocol.messages.heartbeat import HEARTBEAT, HeartbeatRequest
-from odradek.protocol.messages.join_group import JOIN_GROUP, JoinGroupRequest, JoinGroupRequestProtocol
+from odradek.protocol.messages.join_group import JOIN_GROUP
 from odradek.protocol.messages.metadata import METADATA, MetadataRequest
 from odradek.protocol.messages.produce import PRODUCE, ProduceRequest
+from tests.broker.handlers.group_scene import join_request
 from tests.broker.harness import a_batch, fetch_request, produce_request
 from tests.broker.network.client import ask, connect
 
@@ -110,14 +111,7 @@ def test_leader_changes_are_one_event_for_a_node() -> None:
 def test_group_events_name_reason_and_generation(cluster: Cluster, client: socket.socket) -> None:
     ask(client, FIND_COORDINATOR, 0, FindCoordinatorRequest(key="billing"))  # creates the topic in which groups are stored
     cluster.clock.freeze()
-    join = JoinGroupRequest(
-        group_id="billing",
-        session_timeout_ms=10_000,
-        rebalance_timeout_ms=10_000,
-        member_id="",
-        protocol_type="consumer",
-        protocols=[JoinGroupRequestProtocol(name="range", metadata=b"")],
-    )
+    join = join_request("billing")
     client.sendall(b"".join(encode_request(JOIN_GROUP, 3, 1, "test", join)))
     cluster.wait_until(lambda: cluster.requests(api="JoinGroup"), timeout_s=30)
     (waiting,) = cluster.requests(api="JoinGroup")

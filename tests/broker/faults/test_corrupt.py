@@ -7,18 +7,14 @@ from typing import Any
 import pytest
 
 from odradek.protocol.batches.records import HEADER, RecordBatch, batches
-from odradek.protocol.messages.api_versions import API_VERSIONS, ApiVersionsRequest
+from odradek.protocol.messages.api_versions import API_VERSIONS
 from odradek.protocol.messages.fetch import FETCH, FetchPartition, FetchRequest, FetchTopic
-from tests.broker.harness import World, fetch_request, produce
-
-ASK = ApiVersionsRequest(client_software_name="test", client_software_version="1")
+from tests.broker.harness import ASK, World, fetch_request, produce
 
 
 @pytest.fixture
 def world() -> World:
-    world = World(nodes=1)
-    world.cluster.topics.create("t", 2)
-    return world
+    return World(nodes=1).with_topic("t", 2)
 
 
 def fetched(world: World) -> bytes:

@@ -8,22 +8,19 @@ from itertools import pairwise
 import pytest
 
 from odradek.protocol.frame import encode_request
-from odradek.protocol.messages.api_versions import API_VERSIONS, ApiVersionsRequest
+from odradek.protocol.messages.api_versions import API_VERSIONS
 from odradek.protocol.messages.fetch import FETCH
 from odradek.protocol.messages.heartbeat import HEARTBEAT, HeartbeatRequest
 from odradek.protocol.messages.produce import PRODUCE
 from odradek.protocol.messages.sasl_handshake import SASL_HANDSHAKE, SaslHandshakeRequest
-from tests.broker.harness import Client, World, a_batch, fetch_request, produce, produce_request
+from tests.broker.harness import ASK, Client, World, a_batch, fetch_request, produce, produce_request
 
-ASK = ApiVersionsRequest(client_software_name="test", client_software_version="1")
 BEAT = HeartbeatRequest(group_id="g", generation_id=1, member_id="m")
 
 
 @pytest.fixture
 def world() -> World:
-    world = World(nodes=1)
-    world.cluster.topics.create("t", 1)
-    return world
+    return World(nodes=1).with_topic("t", 1)
 
 
 def send(client: Client) -> None:

@@ -7,11 +7,9 @@ from typing import Any
 import pytest
 
 from odradek.broker.faults.explanation import describe_fault, describe_misses
-from odradek.protocol.messages.api_versions import API_VERSIONS, ApiVersionsRequest
+from odradek.protocol.messages.api_versions import API_VERSIONS
 from odradek.protocol.messages.produce import PRODUCE
-from tests.broker.harness import World, a_batch, produce_request
-
-ASK = ApiVersionsRequest(client_software_name="test", client_software_version="1")
+from tests.broker.harness import ASK, World, a_batch, produce_request
 
 
 @pytest.fixture

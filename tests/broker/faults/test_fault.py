@@ -5,11 +5,9 @@ from __future__ import annotations
 import pytest
 
 from odradek.broker.faults.explanation import describe_fault
-from odradek.protocol.messages.api_versions import API_VERSIONS, ApiVersionsRequest
+from odradek.protocol.messages.api_versions import API_VERSIONS
 from odradek.protocol.messages.produce import PRODUCE
-from tests.broker.harness import START_MS, Client, World, a_batch, produce_request
-
-ASK = ApiVersionsRequest(client_software_name="test", client_software_version="1")
+from tests.broker.harness import ASK, START_MS, Client, World, a_batch, produce_request
 
 
 @pytest.fixture

@@ -6,19 +6,15 @@ import pytest
 
 from odradek.broker.faults.fault import EXCHANGES, MISSES
 from odradek.protocol.errors import ErrorCode
-from odradek.protocol.messages.api_versions import API_VERSIONS, ApiVersionsRequest
+from odradek.protocol.messages.api_versions import API_VERSIONS
 from odradek.protocol.messages.fetch import FETCH
 from odradek.protocol.messages.produce import PRODUCE
-from tests.broker.harness import START_MS, Client, World, a_batch, fetch_request, produce_request
-
-ASK = ApiVersionsRequest(client_software_name="test", client_software_version="1")
+from tests.broker.harness import ASK, START_MS, Client, World, a_batch, fetch_request, produce_request
 
 
 @pytest.fixture
 def world() -> World:
-    world = World(nodes=1)
-    world.cluster.topics.create("t", 1)
-    return world
+    return World(nodes=1).with_topic("t", 1)
 
 
 def produce(client: Client, topic: str = "t") -> int:

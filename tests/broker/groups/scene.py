@@ -16,7 +16,7 @@ from odradek.broker.releases.release import Release
 from odradek.broker.scheduling.timers import Timers
 from odradek.broker.scheduling.waiting import Background, Reply
 from odradek.broker.settings.values import BrokerConfig, GroupConfig, TopicConfig
-from odradek.broker.topics.partition import Topic
+from odradek.broker.topics.partition import Partition, Topic
 from odradek.broker.transactions.transaction import Producer
 from odradek.protocol.errors import ErrorCode, KafkaError
 from odradek.protocol.stored.coordinator_records import CoordinatorRecord
@@ -75,7 +75,7 @@ class FakeCluster:
     def create(self, name: str, partitions: int) -> None:
         """Creates a topic, or adds partitions to an existing one."""
         topic = self.topics.get(name) or Topic(name, Random(name).randbytes(16), TopicConfig(BrokerConfig({}), {}))
-        topic.add_partitions([[1]] * (partitions - len(topic.partitions)), [1])
+        topic.add_partitions([Partition(topic, index, [1], [1]) for index in range(len(topic.partitions), partitions)])
         self.topics[name] = self.topics_by_id[topic.id] = topic
         self.topics_version += 1
 

@@ -14,9 +14,7 @@ VERSIONS = range(FETCH.versions.first, FETCH.versions.last + 1)
 
 @pytest.fixture
 def world() -> World:
-    world = World(nodes=1)
-    world.cluster.topics.create("t", 3)
-    return world
+    return World(nodes=1).with_topic("t", 3)
 
 
 def request(world: World, *wanted: tuple[int, int], version: int = 11, partition_max_bytes: int = 1 << 20, **options: Any) -> FetchRequest:

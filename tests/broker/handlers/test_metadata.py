@@ -16,9 +16,7 @@ VERSIONS = range(METADATA.versions.first, METADATA.versions.last + 1)
 
 @pytest.fixture
 def world() -> World:
-    world = World()
-    world.cluster.topics.create("t", 2)
-    return world
+    return World().with_topic("t", 2)
 
 
 def named(*names: str) -> list[MetadataRequestTopic]:

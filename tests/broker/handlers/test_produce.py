@@ -14,9 +14,7 @@ VERSIONS = range(PRODUCE.versions.first, PRODUCE.versions.last + 1)
 
 @pytest.fixture
 def world() -> World:
-    world = World()
-    world.cluster.topics.create("t", 2)
-    return world
+    return World().with_topic("t", 2)
 
 
 def ask(world: World, request: ProduceRequest, version: int = 9, partition: int = 0, client_id: str = "test") -> PartitionProduceResponse:

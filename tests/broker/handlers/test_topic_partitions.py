@@ -14,9 +14,7 @@ from tests.broker.harness import World
 
 @pytest.fixture
 def world() -> World:
-    world = World()
-    world.cluster.topics.create("t", 2)
-    return world
+    return World().with_topic("t", 2)
 
 
 def shape(response: Any) -> list[tuple[str, list[int]]]:

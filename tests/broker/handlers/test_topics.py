@@ -25,7 +25,7 @@ from odradek.protocol.messages.create_topics import (
 )
 from odradek.protocol.messages.delete_topics import DELETE_TOPICS, DeleteTopicsRequest, DeleteTopicState
 from odradek.protocol.schema import ZERO_UUID
-from tests.broker.harness import World, produce
+from tests.broker.harness import Client, World, produce
 
 
 @pytest.fixture
@@ -102,6 +102,103 @@ def test_create_topics_describes_many_different_configs(world: World) -> None:
     for number in range(2 * MAX_KEPT_CONFIGS):
         (result,) = create(world, topic(f"t{number}", retention_ms=str(number)))
         assert {config.name: config.value for config in result.configs}["retention.ms"] == str(number)
+
+
+MANY = 2000
+"""The number of partitions that are made in several slices."""
+
+
+@pytest.fixture
+def stepwise() -> World:
+    """Returns a world in which a test runs each turn, and which has a topic."""
+    world = World(nodes=2, stepwise=True)
+    world.cluster.topics.create("old", 1, 1)
+    return world
+
+
+def begin_creation(world: World, name: str = "t", version: int = 7) -> Client:
+    """Returns a client whose CreateTopics has made some of many partitions."""
+    client = world.client()
+    client.send(CREATE_TOPICS, version, CreateTopicsRequest(topics=[topic(name, MANY, 1)]))
+    for _ in range(5):
+        world.turn()
+    assert client.receive() is None and name not in world.cluster.topics
+    return client
+
+
+def begin_growth(world: World) -> Client:
+    """Returns a client whose CreatePartitions has made some of many partitions."""
+    client = world.client()
+    wanted = CreatePartitionsTopic(name="old", count=MANY, assignments=None)
+    client.send(CREATE_PARTITIONS, 3, CreatePartitionsRequest(topics=[wanted], timeout_ms=1, validate_only=False))
+    for _ in range(5):
+        world.turn()
+    assert client.receive() is None and len(world.cluster.topics["old"].partitions) == 1
+    return client
+
+
+def answer_to(client: Client) -> Any:
+    """Returns the result of the only topic after all further turns."""
+    turns = 0
+    while (response := client.receive()) is None:
+        client.world.turn()
+        turns += 1
+        assert turns < MANY
+    return (response.topics if hasattr(response, "topics") else response.results)[0]
+
+
+def test_large_topic_is_found_when_all_partitions_are_made(stepwise: World) -> None:
+    result = answer_to(begin_creation(stepwise))
+    assert (result.error_code, result.num_partitions) == (0, MANY)
+    assert [each.index for each in stepwise.cluster.topics["t"].partitions] == list(range(MANY))
+
+
+def test_large_topic_is_led_by_nodes_that_run_at_the_end(stepwise: World) -> None:
+    client = begin_creation(stepwise)
+    stepwise.cluster.brokers[2].fenced = True
+    assert answer_to(client).error_code == 0
+    assert {each.leader for each in stepwise.cluster.topics["t"].partitions} == {1}
+
+
+def test_large_topic_has_settings_of_the_end(stepwise: World) -> None:
+    client = begin_creation(stepwise)
+    stepwise.cluster.alter_brokers(None, stepwise.cluster.config.cluster_wide | {"log.retention.ms": "5"})
+    assert answer_to(client).error_code == 0
+    assert stepwise.cluster.topics["t"].config.integers["retention.ms"] == 5
+
+
+def test_large_topic_whose_name_is_taken_meanwhile_is_refused(stepwise: World) -> None:
+    client = begin_creation(stepwise)
+    stepwise.cluster.topics.create("t", 3)
+    assert answer_to(client).error_code == ErrorCode.TOPIC_ALREADY_EXISTS
+    assert len(stepwise.cluster.topics["t"].partitions) == 3
+
+
+def test_large_topic_of_a_closed_connection_is_not_created(stepwise: World) -> None:
+    client = begin_creation(stepwise)
+    client.connection.lost("the client has gone")
+    while stepwise.turns.has_more:
+        stepwise.turn()
+    assert set(stepwise.cluster.topics) == {"old"}
+
+
+def test_many_added_partitions_appear_together(stepwise: World) -> None:
+    assert answer_to(begin_growth(stepwise)).error_code == 0
+    assert [each.index for each in stepwise.cluster.topics["old"].partitions] == list(range(MANY))
+
+
+def test_many_added_partitions_follow_those_added_meanwhile(stepwise: World) -> None:
+    client = begin_growth(stepwise)
+    stepwise.cluster.topics.add_partitions(stepwise.cluster.topics["old"], [[1], [2]])
+    assert answer_to(client).error_code == 0
+    assert [each.index for each in stepwise.cluster.topics["old"].partitions] == list(range(MANY))
+
+
+def test_many_added_partitions_of_a_deleted_topic_are_refused(stepwise: World) -> None:
+    client = begin_growth(stepwise)
+    stepwise.cluster.delete_topic(stepwise.cluster.topics["old"])
+    assert answer_to(client).error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    assert not stepwise.cluster.topics
 
 
 def test_create_topics_validate_only_creates_nothing(world: World) -> None:

@@ -24,9 +24,7 @@ from tests.broker.transactions.reading import fetch, read_committed
 
 @pytest.fixture
 def world() -> World:
-    world = World()
-    world.cluster.topics.create("t", 2)
-    return world
+    return World().with_topic("t", 2)
 
 
 def describe(world: World, transactional_id: str) -> Any:

@@ -7,24 +7,18 @@ import pytest
 from odradek.protocol.errors import ErrorCode
 from odradek.protocol.messages.elect_leaders import ELECT_LEADERS, ElectLeadersRequest, TopicPartitions
 from tests.broker.harness import World
-from tests.broker.transactions.producer import Producer
+from tests.broker.transactions.producer import Producer, half_ended_producer
 from tests.broker.transactions.reading import read_committed
 
 
 @pytest.fixture
 def world() -> World:
-    world = World()
-    world.cluster.topics.create("t", 2)
-    return world
+    return World().with_topic("t", 2)
 
 
 def test_marker_of_partition_without_leader_is_written_later() -> None:
-    world = World()
-    world.cluster.topics.create("t", assignments=[[1], [2]])
-    producer = Producer(world)
-    assert [producer.write(b"x", partition=index) for index in (0, 1)] == [0, 0]
-    world.cluster.nodes.stop(2)
-    assert producer.end(commit=True).error_code == 0
+    producer = half_ended_producer()
+    world = producer.world
     assert producer.write(b"y", version=11) == ErrorCode.NOT_ENOUGH_REPLICAS
     assert read_committed(world, "t", 0) == ([b"x"], 2)
     world.cluster.nodes.start(2)

@@ -7,27 +7,18 @@ import pytest
 from odradek.protocol.errors import ErrorCode
 from odradek.protocol.messages.produce import PRODUCE, PartitionProduceData, ProduceRequest, TopicProduceData
 from tests.broker.harness import World, a_batch
-from tests.broker.transactions.producer import STATE, Producer
+from tests.broker.transactions.producer import STATE, Producer, half_ended_producer
 from tests.broker.transactions.reading import read_committed
 
 
 @pytest.fixture
 def world() -> World:
-    world = World()
-    world.cluster.topics.create("t", 2)
-    return world
+    return World().with_topic("t", 2)
 
 
 @pytest.fixture
 def half_ended() -> Producer:
-    """A producer whose last transaction has no marker yet in the partition of node 2, which is stopped."""
-    world = World()
-    world.cluster.topics.create("t", assignments=[[1], [2]])
-    producer = Producer(world)
-    assert [producer.write(b"x", partition=index) for index in (0, 1)] == [0, 0]
-    world.cluster.nodes.stop(2)
-    assert producer.end(commit=True).error_code == 0
-    return producer
+    return half_ended_producer()
 
 
 def test_produce_v12_waits_for_previous_transaction(half_ended: Producer) -> None:

@@ -13,9 +13,7 @@ from tests.broker.transactions.reading import fetch, read_committed
 
 @pytest.fixture
 def world() -> World:
-    world = World()
-    world.cluster.topics.create("t", 2)
-    return world
+    return World().with_topic("t", 2)
 
 
 def test_fetch_committed_ends_at_open_transaction(world: World) -> None:

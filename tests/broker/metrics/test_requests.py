@@ -27,9 +27,7 @@ def produced(client: Client, count: int) -> None:
 
 @pytest.fixture
 def world() -> World:
-    world = World(1)
-    world.cluster.topics.create("orders", 1)
-    return world
+    return World(1).with_topic("orders", 1)
 
 
 def totals(found: dict[str, dict[Labels, float]], name: str = "odradek_requests_total") -> dict[tuple[str, ...], int]:

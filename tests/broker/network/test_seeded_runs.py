@@ -20,8 +20,9 @@ from odradek.broker.wire.exchange import Event
 from odradek.protocol.frame import encode_request
 from odradek.protocol.messages.api_versions import API_VERSIONS, ApiVersionsRequest
 from odradek.protocol.messages.init_producer_id import INIT_PRODUCER_ID, InitProducerIdRequest
-from odradek.protocol.messages.join_group import JOIN_GROUP, JoinGroupRequest, JoinGroupRequestProtocol
+from odradek.protocol.messages.join_group import JOIN_GROUP
 from odradek.protocol.schema import Api, Message
+from tests.broker.handlers.group_scene import join_request
 
 ROOT = Path(__file__).parents[3]
 CONNECTIONS = 24
@@ -31,14 +32,7 @@ ASKED: tuple[tuple[Api, int, Message], ...] = (
     (
         JOIN_GROUP,
         5,
-        JoinGroupRequest(
-            group_id="billing",
-            session_timeout_ms=10_000,
-            rebalance_timeout_ms=10_000,
-            member_id="",
-            protocol_type="consumer",
-            protocols=[JoinGroupRequestProtocol(name="range", metadata=b"")],
-        ),
+        join_request("billing"),
     ),
 )
 

@@ -15,8 +15,7 @@ import pytest
 
 from odradek.broker import Cluster
 from odradek.broker.cluster.nodes import Nodes
-from odradek.broker.network import client_protocol
-from odradek.broker.network.client_protocol import WRITE_BYTES
+from odradek.broker.network.client_protocol import CLOSE_MS, WRITE_BYTES
 from odradek.broker.network.server import Server
 from odradek.protocol.frame import encode_request
 from odradek.protocol.messages.api_versions import API_VERSIONS, ApiVersionsRequest
@@ -216,11 +215,8 @@ def test_slow_reader_needs_no_copy_of_its_response() -> None:
         runner.run(scenario())
 
 
-def test_closed_connection_of_a_stalled_client_is_aborted(
-    loop_factory: Callable[[], asyncio.AbstractEventLoop], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_closed_connection_of_a_stalled_client_is_aborted(loop_factory: Callable[[], asyncio.AbstractEventLoop]) -> None:
     """The last responses fit into the transport's buffer but not into the socket's buffer."""
-    monkeypatch.setattr(client_protocol, "CLOSE_MS", 1)
 
     async def scenario() -> None:
         async with Cluster(nodes=1) as cluster:
@@ -233,6 +229,9 @@ def test_closed_connection_of_a_stalled_client_is_aborted(
                     client._open_transport.write(bytes(10_000))
                     await asyncio.sleep(0)
                 deaf.sendall(b"\xff\xff\xff\xff")
+                while client not in cluster._server.core.timers:
+                    await asyncio.sleep(0)
+                await cluster.clock.advance(CLOSE_MS / 1000)
                 while cluster._server.listeners._clients:
                     await asyncio.sleep(0)
                 assert cluster._server.cluster.brokers[1].connections.take(host)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,7 +12,12 @@ from contextlib import contextmanager
 from pathlib import Path
 
 ROOT = Path(__file__).parents[3]
-COMMAND = [sys.executable, "-c", "import sys; from odradek.broker.cli import main; sys.exit(main())"]
+COMMAND = shlex.split(os.environ.get("ODRADEK", "")) or [
+    sys.executable,
+    "-c",
+    "import sys; from odradek.broker.cli import main; sys.exit(main())",
+]
+"""The command line of this clone, or the program that the variable ODRADEK names, such as the executable of `make dist`."""
 CLEAN = {name: value for name, value in os.environ.items() if not name.startswith("KAFKA_")} | {"PYTHONPATH": str(ROOT / ".dev")}
 
 

@@ -49,9 +49,7 @@ def test_ten_years_over_filled_partitions_run_one_check(policy: str, expires: bo
 
 @pytest.fixture(scope="module")
 def batches() -> Batches:
-    made = Batches(SEED)
-    warm_up(SEED, made)
-    return made
+    return warm_up(SEED)
 
 
 def played_world(number: int, batches: Batches) -> World:

@@ -16,7 +16,7 @@ from odradek.broker.scheduling.turns import TURN_S, TurnTime
 from odradek.broker.scheduling.waiting import NEXT_TURN, Background, Wait
 from odradek.protocol.errors import ErrorCode, KafkaError
 from odradek.protocol.frame import encode_request, encode_response
-from odradek.protocol.messages.api_versions import API_VERSIONS, ApiVersionsRequest
+from odradek.protocol.messages.api_versions import API_VERSIONS
 from odradek.protocol.messages.heartbeat import HEARTBEAT, HeartbeatRequest, HeartbeatResponse
 from odradek.protocol.messages.leave_group import LEAVE_GROUP, LeaveGroupRequest
 from odradek.protocol.messages.metadata import (
@@ -26,10 +26,9 @@ from odradek.protocol.messages.metadata import (
     MetadataResponsePartition,
     MetadataResponseTopic,
 )
-from tests.broker.harness import Client, World
+from tests.broker.harness import ASK, Client, World
 from tests.broker.replaced_handlers import replaced
 
-ASK = ApiVersionsRequest(client_software_name="test", client_software_version="1")
 BEAT = HeartbeatRequest(group_id="g", generation_id=1, member_id="m")
 LEAVE = LeaveGroupRequest(group_id="g", member_id="m")
 

@@ -26,9 +26,7 @@ STEPS = 120
 
 @pytest.fixture(scope="module")
 def batches() -> Batches:
-    made = Batches(SEED)
-    warm_up(SEED, made)
-    return made
+    return warm_up(SEED)
 
 
 @pytest.mark.parametrize("number", range(ROUNDS))

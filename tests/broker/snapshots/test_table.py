@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import gc
 import weakref
-from collections.abc import Iterator
 
 import pytest
 
@@ -16,14 +14,6 @@ from tests.broker.harness import World, a_batch, produce
 from tests.broker.topics.mapped_memory import VALUE, errors_of, mapping
 
 SIZE = len(a_batch(VALUE))
-
-
-@pytest.fixture
-def without_collector() -> Iterator[None]:
-    gc.collect()
-    gc.disable()
-    yield
-    gc.enable()
 
 
 def world_with_records(count: int = 3, limit: int | None = None) -> tuple[World, Snapshots]:

@@ -9,21 +9,17 @@ import pytest
 from odradek.broker.cluster.quotas import Entity, entity_of
 from odradek.broker.throttling.quota_gate import IDLE_MS, QuotaGate
 from odradek.protocol.errors import ErrorCode
-from odradek.protocol.messages.api_versions import API_VERSIONS, ApiVersionsRequest
+from odradek.protocol.messages.api_versions import API_VERSIONS
 from odradek.protocol.messages.create_topics import CREATE_TOPICS, CreatableTopic, CreateTopicsRequest
 from odradek.protocol.messages.fetch import FETCH, FetchRequest
 from odradek.protocol.messages.metadata import METADATA, MetadataRequest, MetadataRequestTopic
 from odradek.protocol.messages.produce import PRODUCE
-from tests.broker.harness import Client, World, a_batch, fetch_request, produce_request
-
-ASK = ApiVersionsRequest(client_software_name="test", client_software_version="1")
+from tests.broker.harness import ASK, Client, World, a_batch, fetch_request, produce_request
 
 
 @pytest.fixture
 def world() -> World:
-    world = World(nodes=1)
-    world.cluster.topics.create("t", 1)
-    return world
+    return World(nodes=1).with_topic("t", 1)
 
 
 def limit(world: World, key: str, value: float | None, **parts: str | None) -> None:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import gc
 import logging
 import sys
 import weakref
-from collections.abc import Iterator
 
 import pytest
 
@@ -23,14 +21,6 @@ from tests.broker.topics.mapped_memory import VALUE, errors_of, mapping
 reuses = pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells whether a view of a mapping exists")
 
 LIMIT = 300_000
-
-
-@pytest.fixture
-def without_collector() -> Iterator[None]:
-    gc.collect()
-    gc.disable()
-    yield
-    gc.enable()
 
 
 def blocks_of(log: Log) -> list[object]:

@@ -57,8 +57,10 @@ def test_partition_out_of_range_is_none() -> None:
 
 
 def test_add_partitions_puts_running_replicas_in_sync() -> None:
-    topic = World().cluster.topics.create("t", 1)
-    topic.add_partitions([[1, 2], [2, 1]], running=[2])
+    world = World()
+    topic = world.cluster.topics.create("t", 1)
+    world.cluster.brokers[1].fenced = True
+    world.cluster.topics.add_partitions(topic, [[1, 2], [2, 1]])
     assert [(partition.index, partition.leader, partition.isr) for partition in topic.partitions[1:]] == [(1, 2, [2]), (2, 2, [2])]
 
 

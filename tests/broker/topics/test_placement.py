@@ -29,7 +29,7 @@ def test_place_replicas_spreads_over_nodes_and_racks(
 ) -> None:
     racks, running = cluster
     factor = data.draw(st.integers(1, len(racks)))
-    placed = place_replicas(racks, running, partitions, factor, Random(seed))
+    placed = list(place_replicas(racks, running, partitions, factor, Random(seed)))
     assert len(placed) == partitions
     leaders = Counter(replicas[0] for replicas in placed)
     assert set(leaders) <= set(running)
@@ -57,7 +57,7 @@ def test_place_replicas_prefers_running_nodes_of_a_rack(
 def test_place_replicas_over_pairs_of_racks_is_even(seed: int) -> None:
     """Kafka's RackAwareAutoTopicCreationTest: each node gets nine replicas, and leads three partitions."""
     racks = dict(enumerate(["r1", "r2", "r2", "r1", "r3", "r3"], 1))
-    placed = place_replicas(racks, list(racks), 18, 3, Random(seed))
+    placed = list(place_replicas(racks, list(racks), 18, 3, Random(seed)))
     assert Counter(node for replicas in placed for node in replicas) == dict.fromkeys(racks, 9)
     assert Counter(replicas[0] for replicas in placed) == dict.fromkeys(racks, 3)
 

@@ -119,3 +119,14 @@ def wrong_node(world: World, key: str, topic: str) -> Client:
     partition = world.cluster.coordinator_log.partition(key, topic)
     assert partition is not None
     return world.client(3 - partition.leader)
+
+
+def half_ended_producer() -> Producer:
+    """Returns a producer whose last transaction has no marker yet in the partition of node 2, which is stopped."""
+    world = World()
+    world.cluster.topics.create("t", assignments=[[1], [2]])
+    producer = Producer(world)
+    assert [producer.write(b"x", partition=index) for index in (0, 1)] == [0, 0]
+    world.cluster.nodes.stop(2)
+    assert producer.end(commit=True).error_code == 0
+    return producer

@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from odradek.broker.scheduling.timers import Timers
-from odradek.broker.transactions.coordinator import Transactions
-from odradek.broker.transactions.settings import TransactionSettings
+from odradek.broker.transactions.coordinator import Transactions, TransactionSettings
 from odradek.broker.transactions.transaction import Producer, TopicPartition, TransactionState
 from odradek.protocol.errors import ErrorCode
 from tests.broker.transactions.transcript import FakeCluster

@@ -14,8 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from odradek.broker.scheduling.timers import Timers
-from odradek.broker.transactions.coordinator import ProducerResult, Transactions
-from odradek.broker.transactions.settings import TransactionSettings
+from odradek.broker.transactions.coordinator import ProducerResult, Transactions, TransactionSettings
 from odradek.broker.transactions.transaction import Marker, Producer, TopicPartition
 from odradek.protocol.errors import ErrorCode
 from odradek.protocol.stored.coordinator_records import CoordinatorRecord

@@ -16,7 +16,7 @@ def write_bill(servers, topic, order):
     producer = Producer(settings)
     producer.produce(topic, b"bill of " + order, on_delivery=lambda error, _: failed.append(error))
     producer.flush(10)
-    if failed != [None]:
+    if not failed or failed[0] is not None:
         raise RefusedBillError(failed)
 
 

@@ -6,7 +6,9 @@ see the messages, so that the order of checks, the paths and the words are those
 
 from __future__ import annotations
 
+from ..json_text import write_json
 from ..pairs import PairComparison, Steps
+from .description import AvroDescription
 from .types import NO_DEFAULT, PRIMITIVES, AvroArray, AvroEnum, AvroField, AvroFixed, AvroMap, AvroRecord, AvroType, AvroUnion, NamedType
 
 PROMOTIONS = {
@@ -66,7 +68,9 @@ class AvroComparison(PairComparison[AvroType, str]):
             place = (*path, "fields", str(index))
             names = [name for name in (field.name, *field.aliases) if name in written]
             if len(names) > 1:
-                raise ValueError(f"Reader record field {field.name} matches multiple fields in writer record schema {writer.name.full}")
+                described = f"{field.name} type:{field.type.kind.upper()} pos:{index}"
+                text = write_json(AvroDescription().describe(writer))
+                raise ValueError(f"Reader record field {described} matches multiple fields in writer record schema {text}")
             if names:
                 found += yield field.type, written[names[0]].type, (*place, "type")
             elif field.default is NO_DEFAULT and isinstance(field.type, AvroEnum) and field.type.default is not None:

@@ -62,7 +62,7 @@ class AvroDescription:
         if name.full in self._known_names:
             return name.within(namespace)
         self._known_names.add(name.full)
-        described: dict[str, Any] = {"type": schema.kind, "name": name.short}
+        described: dict[str, Any] = {"type": self._kind(schema), "name": name.short}
         if name.namespace != namespace:
             described["namespace"] = name.namespace or ""
         if self._comments and (doc := self._doc(schema)) is not None:
@@ -95,6 +95,9 @@ class AvroDescription:
             described["aliases"] = self._field_aliases(field)
         return described | self._properties(field)
 
+    def _kind(self, schema: NamedType) -> str:
+        return "error" if isinstance(schema, AvroRecord) and schema.is_error else schema.kind
+
     def _doc(self, schema: NamedType) -> str | None:
         return schema.doc
 
@@ -113,6 +116,9 @@ class AvroDescription:
 
 class NormalAvroDescription(AvroDescription):
     """The normal form of Confluent's AvroSchemaUtils: properties and aliases are sorted, and defaults get the type of their field."""
+
+    def _kind(self, schema: NamedType) -> str:
+        return schema.kind
 
     def _doc(self, schema: NamedType) -> str | None:
         return schema.doc or None

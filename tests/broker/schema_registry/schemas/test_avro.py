@@ -243,4 +243,4 @@ class TestCompatibility:
 
     def test_field_that_matches_two_fields_ends_in_a_message(self) -> None:
         found = find_incompatibilities(avro(record(field("a", "int", aliases=["b"]))), avro(record(field("a", "int"), field("b", "int"))))
-        assert "field a matches multiple fields" in found[0]
+        assert "field a type:INT pos:0 matches multiple fields" in found[0]

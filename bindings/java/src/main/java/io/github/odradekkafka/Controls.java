@@ -22,6 +22,13 @@ public abstract class Controls {
         return clock;
     }
 
+    private final SchemasControls schemas = new SchemasControls();
+
+    /** Returns the controls whose names begin with `schemas`. */
+    public SchemasControls schemas() {
+        return schemas;
+    }
+
     private final WireControls wire = new WireControls();
 
     /** Returns the controls whose names begin with `wire`. */
@@ -484,6 +491,84 @@ public abstract class Controls {
         /** Moves the time forward to a moment, like `advance`. */
         public ClockState set(Instant moment) {
             return ClockState.of(post("/clock/set", Options.arguments("moment", moment)));
+        }
+
+    }
+
+    /** The controls whose names begin with `schemas`. */
+    public final class SchemasControls {
+        private SchemasControls() {}
+
+        /** Registers a schema and returns its version. */
+        public SchemaVersion register(String subject, Map<String, Object> schema) {
+            return SchemaVersion.of(post("/schema/register", Options.arguments("subject", subject, "schema", schema)));
+        }
+
+        /** Registers a schema and returns its version. */
+        public SchemaVersion register(String subject, Map<String, Object> schema, Consumer<SchemasRegisterOptions> with) {
+            SchemasRegisterOptions options = new SchemasRegisterOptions();
+            with.accept(options);
+            return SchemaVersion.of(post("/schema/register", options.with("subject", subject, "schema", schema)));
+        }
+
+        /** Returns the names of all subjects. */
+        public List<String> subjects() {
+            return Json.list(get("/schema/list", Options.arguments()), Json::text);
+        }
+
+        /** Returns the names of all subjects. */
+        public List<String> subjects(Consumer<SchemasSubjectsOptions> with) {
+            SchemasSubjectsOptions options = new SchemasSubjectsOptions();
+            with.accept(options);
+            return Json.list(get("/schema/list", options.with()), Json::text);
+        }
+
+        /** Returns a version of a subject. */
+        public SchemaVersion get(String subject) {
+            return SchemaVersion.of(get("/schema/show", Options.arguments("subject", subject)));
+        }
+
+        /** Returns a version of a subject. */
+        public SchemaVersion get(String subject, Consumer<SchemasGetOptions> with) {
+            SchemasGetOptions options = new SchemasGetOptions();
+            with.accept(options);
+            return SchemaVersion.of(get("/schema/show", options.with("subject", subject)));
+        }
+
+        /** Returns whether a schema could be registered in a subject, with the reasons why not. */
+        public SchemaCheck check(String subject, Map<String, Object> schema) {
+            return SchemaCheck.of(get("/schema/check", Options.arguments("subject", subject, "schema", schema)));
+        }
+
+        /** Returns whether a schema could be registered in a subject, with the reasons why not. */
+        public SchemaCheck check(String subject, Map<String, Object> schema, Consumer<SchemasCheckOptions> with) {
+            SchemasCheckOptions options = new SchemasCheckOptions();
+            with.accept(options);
+            return SchemaCheck.of(get("/schema/check", options.with("subject", subject, "schema", schema)));
+        }
+
+        /** Deletes the versions of a subject and returns their numbers. */
+        public List<Long> delete(String subject) {
+            return Json.list(post("/schema/delete", Options.arguments("subject", subject)), Json::integer);
+        }
+
+        /** Deletes the versions of a subject and returns their numbers. */
+        public List<Long> delete(String subject, Consumer<SchemasDeleteOptions> with) {
+            SchemasDeleteOptions options = new SchemasDeleteOptions();
+            with.accept(options);
+            return Json.list(post("/schema/delete", options.with("subject", subject)), Json::integer);
+        }
+
+        /** Sets the compatibility level of a subject, or that of all subjects without one. */
+        public void setCompatibility(String level) {
+            post("/schema/compatibility", Options.arguments("level", level));
+        }
+
+        /** Sets the compatibility level of a subject, or that of all subjects without one. */
+        public void setCompatibility(String level, Consumer<SchemasSetCompatibilityOptions> with) {
+            SchemasSetCompatibilityOptions options = new SchemasSetCompatibilityOptions();
+            with.accept(options);
+            post("/schema/compatibility", options.with("level", level));
         }
 
     }
@@ -1031,6 +1116,102 @@ public abstract class Controls {
         /** The distance at which the replica follows; with 0 it stops where it is. */
         public LagOptions records(long records) {
             set("records", records);
+            return this;
+        }
+
+    }
+
+    /** Optional parameters of register. Those that are not set have their defaults. */
+    public static final class SchemasRegisterOptions extends Options {
+        private SchemasRegisterOptions() {}
+
+        /** The language of the schema. */
+        public SchemasRegisterOptions schemaType(String schemaType) {
+            set("schema_type", schemaType);
+            return this;
+        }
+
+        /** The versions that the schema refers to: objects with name, subject and version. */
+        public SchemasRegisterOptions references(List<SchemaReference> references) {
+            set("references", references);
+            return this;
+        }
+
+    }
+
+    /** Optional parameters of subjects. Those that are not set have their defaults. */
+    public static final class SchemasSubjectsOptions extends Options {
+        private SchemasSubjectsOptions() {}
+
+        /** Also subjects that are soft deleted. */
+        public SchemasSubjectsOptions deleted(boolean deleted) {
+            set("deleted", deleted);
+            return this;
+        }
+
+    }
+
+    /** Optional parameters of get. Those that are not set have their defaults. */
+    public static final class SchemasGetOptions extends Options {
+        private SchemasGetOptions() {}
+
+        /** A version; by default the latest one. */
+        public SchemasGetOptions version(long version) {
+            set("version", version);
+            return this;
+        }
+
+    }
+
+    /** Optional parameters of check. Those that are not set have their defaults. */
+    public static final class SchemasCheckOptions extends Options {
+        private SchemasCheckOptions() {}
+
+        /** Compare with this version only; by default, the level decides. */
+        public SchemasCheckOptions version(long version) {
+            set("version", version);
+            return this;
+        }
+
+        /** The language of the schema. */
+        public SchemasCheckOptions schemaType(String schemaType) {
+            set("schema_type", schemaType);
+            return this;
+        }
+
+        /** The versions that the schema refers to: objects with name, subject and version. */
+        public SchemasCheckOptions references(List<SchemaReference> references) {
+            set("references", references);
+            return this;
+        }
+
+    }
+
+    /** Optional parameters of delete. Those that are not set have their defaults. */
+    public static final class SchemasDeleteOptions extends Options {
+        private SchemasDeleteOptions() {}
+
+        /** Only this version; by default all versions. */
+        public SchemasDeleteOptions version(long version) {
+            set("version", version);
+            return this;
+        }
+
+        /** Delete what is soft deleted, so that its id is unknown. */
+        public SchemasDeleteOptions permanent(boolean permanent) {
+            set("permanent", permanent);
+            return this;
+        }
+
+    }
+
+    /** Optional parameters of setCompatibility. Those that are not set have their defaults. */
+    public static final class SchemasSetCompatibilityOptions extends Options {
+        private SchemasSetCompatibilityOptions() {}
+
+        /** A subject; by default all without a level. */
+        public SchemasSetCompatibilityOptions subject(String subject) {
+            set("subject", subject);
             return this;
         }
 
@@ -1592,6 +1773,50 @@ public abstract class Controls {
             return new RecordPosition(
                     Json.integer(fields.get("partition")),
                     Json.integer(fields.get("offset")));
+        }
+    }
+
+    /** Whether a schema is compatible with a subject, and the reasons why it is not. */
+    public record SchemaCheck(
+            boolean isCompatible,
+            List<String> messages) {
+        static SchemaCheck of(Object json) {
+            Map<String, Object> fields = Json.object(json);
+            return new SchemaCheck(
+                    Json.bool(fields.get("is_compatible")),
+                    Json.list(fields.get("messages"), Json::text));
+        }
+    }
+
+    /** A reference of a schema to a version of a subject, under the name by which the schema calls it. */
+    public record SchemaReference(
+            String name,
+            String subject,
+            long version) {
+        static SchemaReference of(Object json) {
+            Map<String, Object> fields = Json.object(json);
+            return new SchemaReference(
+                    Json.text(fields.get("name")),
+                    Json.text(fields.get("subject")),
+                    Json.integer(fields.get("version")));
+        }
+    }
+
+    /** A version of a subject. */
+    public record SchemaVersion(
+            String subject,
+            long version,
+            long id,
+            String type,
+            String schema) {
+        static SchemaVersion of(Object json) {
+            Map<String, Object> fields = Json.object(json);
+            return new SchemaVersion(
+                    Json.text(fields.get("subject")),
+                    Json.integer(fields.get("version")),
+                    Json.integer(fields.get("id")),
+                    Json.text(fields.get("type")),
+                    Json.text(fields.get("schema")));
         }
     }
 

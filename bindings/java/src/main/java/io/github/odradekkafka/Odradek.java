@@ -160,6 +160,21 @@ public final class Odradek extends Controls
         return bootstrapServers;
     }
 
+    /**
+     * Returns the configuration of a client: the addresses of the brokers, serializers of Strings, consumers that read from the start of
+     * topics and commit when they are told to, and further names and values in turn.
+     */
+    public Map<String, Object> clientConfig(Object... namesAndValues) {
+        Map<String, Object> config = Options.arguments(
+                "bootstrap.servers", getBootstrapServers(), "auto.offset.reset", "earliest", "enable.auto.commit", false);
+        for (String each : List.of("key", "value")) {
+            config.put(each + ".serializer", "org.apache.kafka.common.serialization.StringSerializer");
+            config.put(each + ".deserializer", "org.apache.kafka.common.serialization.StringDeserializer");
+        }
+        config.putAll(Options.arguments(namesAndValues));
+        return config;
+    }
+
     /** Writes records that have these values and neither keys nor headers. */
     public List<RecordPosition> produce(String topic, String... values) {
         return produce(topic, Stream.of(values).map(value -> new NewRecord().value(value)).toList());

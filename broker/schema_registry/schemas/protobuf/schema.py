@@ -1,0 +1,76 @@
+"""A Protobuf schema of the registry."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ..schema import MAX_TEXT_LENGTH, ComparisonTooLarge, InvalidSchema, Reference
+from .compatibility import ProtoComparison, describe_difference
+from .elements import ProtoFile
+from .names import ProtoNames
+from .normal_text import NormalProtoText
+from .parser import parse_proto
+from .text import ProtoText, ProtoTextWithoutExtensions
+
+Dependencies = dict[str, tuple[ProtoFile, tuple[str, int] | None]]
+
+
+@dataclass(frozen=True, eq=False)
+class ProtobufSchema:
+    """A parsed schema. `dependencies` are the files of its references by path, with those of their references."""
+
+    file: ProtoFile
+    text: str
+    dependencies: Dependencies
+    names: ProtoNames
+    type: str = "PROTOBUF"
+
+    def normalized(self) -> str:
+        return NormalProtoText(self.names).write(self.file)
+
+    def formatted(self, schema_format: str) -> str:
+        match schema_format:
+            case "serialized":
+                from .descriptor_writer import serialize_file
+
+                return serialize_file(self.file, self.names)
+            case "ignore_extensions":
+                return ProtoTextWithoutExtensions().write(self.file)
+        return self.text
+
+    def find_incompatibilities(self, writer: ProtobufSchema) -> list[str]:
+        try:
+            found = ProtoComparison(writer.names, self.names).compare_files(writer.file, self.file)
+        except ComparisonTooLarge:
+            return ["Unexpected exception during compatibility check: the schemas contain too many pairs of messages"]
+        return [describe_difference(difference) for difference in found]
+
+
+def parse_protobuf(text: str, references: Sequence[Reference]) -> ProtobufSchema:
+    """Returns the schema of `text`: a `.proto` file or, in base64, a FileDescriptorProto. Raises `InvalidSchema`."""
+    dependencies: Dependencies = {}
+    for reference in references:
+        schema = reference.schema
+        if not isinstance(schema, ProtobufSchema):
+            raise InvalidSchema(f"The reference {reference.name} is not a Protobuf schema, but of type {schema.type}")
+        indirect: Dependencies = {name: (file, None) for name, (file, _) in schema.dependencies.items()}
+        dependencies = indirect | dependencies | {reference.name: (schema.file, (reference.subject, reference.version))}
+    file = _parse_file(text)
+    parsed = ProtobufSchema(file, ProtoText().write(file), dependencies, ProtoNames(file, dependencies))
+    parsed.normalized()  # resolves all names
+    return parsed
+
+
+def _parse_file(text: str) -> ProtoFile:
+    try:
+        return parse_proto(text)
+    except InvalidSchema as error:
+        if len(text) > MAX_TEXT_LENGTH or any(char in text for char in "{;\n"):
+            raise
+        from .descriptor import read_descriptor
+
+        try:
+            return read_descriptor(text)
+        except InvalidSchema as descriptor_error:
+            raise InvalidSchema(f"{error}; {descriptor_error}") from None

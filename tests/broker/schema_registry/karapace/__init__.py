@@ -1,0 +1,1 @@
+"""Compares the registry with Karapace, whose answers to many requests are recorded."""
