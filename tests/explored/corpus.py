@@ -57,6 +57,8 @@ def explore_command(command: Sequence[str], folder: Path, environment: Mapping[s
     program = [
         str(Path(sys.executable).parent / "odradek"),
         "explore",
+        "--topic",
+        "orders:1",
         "--output",
         "json",
         "--budget",

@@ -26,8 +26,8 @@ def explore_go(name: str, folder: Path, *, correct: bool) -> ExploredService:
 def explore_java(name: str, folder: Path, *, correct: bool) -> ExploredService:
     """Explores a service in Java. Raises CalledProcessError if it cannot be compiled."""
     java = str(apache_kafka.java())
-    classpath = os.pathsep.join([str(folder), f"{apache_kafka.jars()}/*"])
+    classpath = {"CLASSPATH": os.pathsep.join([str(folder), f"{apache_kafka.jars()}/*"])}
     (folder / name).write_text(text_of(name, correct=correct))
-    compiler = [java, "-m", "jdk.compiler/com.sun.tools.javac.Main", "-cp", classpath, name]
-    subprocess.run(compiler, cwd=folder, check=True, capture_output=True)
-    return explore_command([java, *apache_kafka.JVM, "-cp", classpath, name.removesuffix(".java")], folder, {})
+    compiler = [java, "-m", "jdk.compiler/com.sun.tools.javac.Main", "-d", str(folder), name]
+    subprocess.run(compiler, cwd=folder, env={**os.environ, **classpath}, check=True, capture_output=True)
+    return explore_command([java, *apache_kafka.JVM, name.removesuffix(".java")], folder, classpath)
