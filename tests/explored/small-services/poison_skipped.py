@@ -9,7 +9,7 @@ from kafka.structs import OffsetAndMetadata
 
 
 def work(servers, topic, handled, done):
-    reading = {"group_id": "parsing", "auto_offset_reset": "earliest", "enable_auto_commit": False}
+    reading = {"group_id": "parsing", "auto_offset_reset": "earliest", "enable_auto_commit": False, "metadata_max_age_ms": 1000}
     sending = {"retries": 0, "acks": 1, "enable_idempotence": False}
     consumer = KafkaConsumer(topic, bootstrap_servers=servers, **reading)
     producer = KafkaProducer(bootstrap_servers=servers, **sending)

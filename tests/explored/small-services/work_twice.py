@@ -19,7 +19,7 @@ class Ledger:
 
 
 def work(servers, topic, ledger, records):
-    reading = {"group_id": "ledger", "auto_offset_reset": "earliest", "enable_auto_commit": False}
+    reading = {"group_id": "ledger", "auto_offset_reset": "earliest", "enable_auto_commit": False, "metadata_max_age_ms": 1000}
     with closing(KafkaConsumer(topic, bootstrap_servers=servers, **reading)) as consumer:
         end = time.monotonic() + 12
         committed = 0
