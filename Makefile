@@ -9,7 +9,7 @@ PIP_INSTALL = .venv/bin/python -m pip install --quiet --disable-pip-version-chec
 PYTEST = PYTHONDONTWRITEBYTECODE= .venv/bin/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 MODULE = PYTHONPATH=.dev:. .venv/bin/python -m
 
-.PHONY: help run demo test-fast test test-all test-again lint docs paths site links differential conformance damaged fuzz soak churn explore-corpus bench dist venv
+.PHONY: help run demo test-fast test test-all test-again lint docs paths site links differential conformance damaged damaged-files recorded-directories fuzz soak churn simulate bench dist venv
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -68,6 +68,12 @@ conformance: .venv/.test ## run test suites of other projects; SUITES="kafka-pyt
 damaged: .venv/.test ## send damaged batches to Apache Kafka and to odradek; BATCHES=1000 SEED=1
 	$(MODULE) tests.differential.damage_run $(or $(BATCHES),100000) $(SEED)
 
+damaged-files: .venv/.test ## read damaged files of log directories; FILES=1000 SEED=1
+	$(MODULE) tests.storage.directories.damage_run $(or $(FILES),100000) $(SEED)
+
+recorded-directories: .venv/.test ## record log directories of Apache Kafka again, as test data
+	$(MODULE) tests.storage.directories.recording
+
 # The order of sets, and therefore part of the broker's behaviour, depends on the hash seed.
 FUZZ = PYTHONHASHSEED=0 $(MODULE) tests.fuzz
 
@@ -84,6 +90,9 @@ explore-corpus: .venv/.test ## explore services with planted mistakes and their 
 
 churn: .venv/.test ## reset and restore a cluster and create and delete objects under connected clients; MINUTES=1 SEED=1
 	$(MODULE) tests.churn $(if $(MINUTES),--minutes $(MINUTES)) $(if $(SEED),--seed $(SEED))
+
+simulate: .venv/.test ## run groups, transactions and share groups in virtual time under all faults; SEEDS=20000, SEED=7 repeats one
+	PYTHONHASHSEED=0 $(MODULE) tests.campaign $(if $(SEEDS),--seeds $(SEEDS)) $(if $(SEED),--seed $(SEED))
 
 bench: .venv/.test ## compare speed with other brokers; BENCH="--quick --rows produce" limits it, REPORT=folder writes a table and a chart
 	.venv/bin/python -m benchmarks $(if $(REPORT),--report $(REPORT)) $(BENCH)

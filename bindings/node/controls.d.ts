@@ -477,6 +477,12 @@ export class Controls {
    */
   save(file: string): Promise<number>;
 
+  /**
+   * Writes the cluster as log directories, on which Apache Kafka 4.3 or later starts, and returns
+   * the nodes.
+   */
+  exportLogDirs(directory: string): Promise<ExportedNode[]>;
+
   /** Returns all transactional ids with their transactions. */
   transactions(): Promise<TransactionInfo[]>;
 
@@ -604,6 +610,13 @@ export interface Exchange {
   version: number;
   correlationId: number;
   topics: string[];
+}
+
+/** The log directory of a node that was written for Apache Kafka. */
+export interface ExportedNode {
+  node: number;
+  logBytes: number;
+  command: string;
 }
 
 /** A fault: its number, its options, and what it has hit. */

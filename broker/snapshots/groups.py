@@ -6,7 +6,7 @@ in the group without it, as after a coordinator has failed over: they join again
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from ...protocol.stored.coordinator_records import RecordType
@@ -336,7 +336,9 @@ OFFSETS = Record(
 # Classes whose attributes follow from the members and groups, or that have no state.
 MEMBERS_OF_GROUP = Record(Members, {}, apart=("joined", "_members", "_static_ids", "_supporters"))
 GROUPS = Record(Groups, {}, apart=("classic", "consumer", "share", "offsets", "streams", "offset_expiry", "_table"))
-GROUP_TABLE = Record(GroupTable, {}, apart=("timers", "settings", "cluster", "former_epochs", "_random", "_offset_expiry", "_groups"))
+GROUP_TABLE = Record(
+    GroupTable, {}, apart=("timers", "settings", "cluster", "former_epochs", "_random", "_offset_expiry", "_groups", "share_groups")
+)
 CLASSIC_REQUESTS = Record(ClassicRequests, {}, apart=("_table",))
 CONSUMER_REQUESTS = Record(ConsumerRequests, {}, apart=("_table",))
 STREAMS_REQUESTS = Record(StreamsRequests, {"creation_errors": Within(CREATION_ERRORS)}, apart=("_table",))
@@ -385,14 +387,8 @@ def _record_of(group: Group) -> Record[Any]:
 def fill_groups(groups: Groups, plain: Mapping[str, Plain], shift_ms: int) -> None:
     """Adds the groups and offsets of a written state to the groups of a new cluster, without their timers."""
     table = groups._table
-    new: Mapping[str, Callable[[str], Group]] = {
-        ClassicGroup.type: table.new_classic_group,
-        ConsumerGroup.type: table.new_consumer_group,
-        ShareGroup.type: table.new_share_group,
-        StreamsGroup.type: table.new_streams_group,
-    }
     for each in plain["groups"]:
-        group = new[each["type"]](each["group"]["group_id"])
+        group = table.new_group(each["type"], each["group"]["group_id"])
         _record_of(group).fill(group, each["group"], shift_ms)
         table.store(group)
     OFFSETS.fill(groups.offsets, plain["offsets"], shift_ms)

@@ -434,6 +434,11 @@ public abstract class Controls {
         return Json.integer(post("/state/save", Options.arguments("file", file)));
     }
 
+    /** Writes the cluster as log directories, on which Apache Kafka 4.3 or later starts, and returns the nodes. */
+    public List<ExportedNode> exportLogDirs(String directory) {
+        return Json.list(post("/state/export-log-dirs", Options.arguments("directory", directory)), ExportedNode::of);
+    }
+
     /** Returns all transactional ids with their transactions. */
     public List<TransactionInfo> transactions() {
         return Json.list(get("/transaction/list", Options.arguments()), TransactionInfo::of);
@@ -1515,6 +1520,20 @@ public abstract class Controls {
                     Json.integer(fields.get("version")),
                     Json.integer(fields.get("correlation_id")),
                     Json.list(fields.get("topics"), Json::text));
+        }
+    }
+
+    /** The log directory of a node that was written for Apache Kafka. */
+    public record ExportedNode(
+            long node,
+            long logBytes,
+            String command) {
+        static ExportedNode of(Object json) {
+            Map<String, Object> fields = Json.object(json);
+            return new ExportedNode(
+                    Json.integer(fields.get("node")),
+                    Json.integer(fields.get("log_bytes")),
+                    Json.text(fields.get("command")));
         }
     }
 
