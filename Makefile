@@ -9,7 +9,7 @@ PIP_INSTALL = .venv/bin/python -m pip install --quiet --disable-pip-version-chec
 PYTEST = PYTHONDONTWRITEBYTECODE= .venv/bin/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 MODULE = PYTHONPATH=.dev:. .venv/bin/python -m
 
-.PHONY: help run demo test-fast test test-all test-again lint docs paths site links differential conformance damaged damaged-files recorded-directories fuzz soak churn simulate bench dist venv
+.PHONY: help run demo test-fast test test-all test-again lint docs paths site links differential conformance damaged damaged-files recorded-directories fuzz soak churn explore-corpus simulate bench dist venv
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
