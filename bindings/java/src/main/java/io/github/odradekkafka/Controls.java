@@ -181,7 +181,7 @@ public abstract class Controls {
 
     /** Damages stored data once, as no correct Kafka does, to see whether a test notices it. */
     public FaultInfo damage(String order) {
-        return FaultInfo.of(post("/fault/damage", Options.arguments("order", order)));
+        return FaultInfo.of(Controls.this.post("/fault/damage", Options.arguments("order", order)));
     }
 
     /** Loses the acknowledgements of a topic: the records are appended, then the connection is reset. */
