@@ -33,7 +33,7 @@ export class ClockControls {
 export class SchemasControls {
 
   /** Registers a schema and returns its version. */
-  register(subject: string, schema: Record<string, unknown>, options?: {
+  register(subject: string, schema: { [key: string]: unknown }, options?: {
     /** The language of the schema. */
     schemaType?: string;
     /** The versions that the schema refers to: objects with name, subject and version. */
@@ -53,7 +53,7 @@ export class SchemasControls {
   }): Promise<SchemaVersion>;
 
   /** Returns whether a schema could be registered in a subject, with the reasons why not. */
-  check(subject: string, schema: Record<string, unknown>, options?: {
+  check(subject: string, schema: { [key: string]: unknown }, options?: {
     /** Compare with this version only; by default, the level decides. */
     version?: number;
     /** The language of the schema. */
@@ -90,7 +90,7 @@ export class WireControls {
     filter?: string;
     /** Whether decoded requests and responses are included. */
     verbose?: boolean;
-  }): Promise<(Record<string, unknown>)[]>;
+  }): Promise<({ [key: string]: unknown })[]>;
 
   /**
    * Returns a sequence diagram of the exchanges and events from a number on: clients, nodes, and
@@ -234,7 +234,7 @@ export class Controls {
     /** Whether error and drop come before the work (the default) or after it. */
     stage?: string;
     /** Fields of the response and their values, nested as in the response. */
-    respond?: Record<string, unknown>;
+    respond?: { [key: string]: unknown };
     /** How long the response waits, in milliseconds of the cluster's time. */
     delayMs?: number;
     /** How long the response waits in addition at most; the time is random. */
@@ -286,6 +286,9 @@ export class Controls {
    * on.
    */
   faultAt(point: string): Promise<FaultInfo>;
+
+  /** Damages stored data once, as no correct Kafka does, to see whether a test notices it. */
+  damage(order: string): Promise<FaultInfo>;
 
   /** Loses the acknowledgements of a topic: the records are appended, then the connection is reset. */
   lostAcks(topic: string, options?: {
@@ -369,7 +372,7 @@ export class Controls {
     /** The number of replicas; by default default.replication.factor. */
     replicationFactor?: number;
     /** Topic settings, such as cleanup.policy. */
-    configs?: Record<string, unknown>;
+    configs?: { [key: string]: unknown };
   }): Promise<TopicInfo>;
 
   /** Deletes a topic with its records and the offsets that groups have committed for it. */
@@ -522,7 +525,7 @@ export interface ClientMetric {
   name: string;
   unit: string;
   kind: string;
-  attributes: Record<string, unknown>;
+  attributes: { [key: string]: unknown };
   timeMs: number;
   value: number | null;
 }
@@ -672,14 +675,14 @@ export interface MemberInfo {
   clientId: string;
   clientHost: string;
   topics: string[];
-  assignment: Record<string, number[]>;
+  assignment: { [key: string]: number[] };
 }
 
 /** A record to write. */
 export interface NewRecord {
   value?: Bytes | null;
   key?: Bytes | null;
-  headers?: Record<string, Bytes | null>;
+  headers?: { [key: string]: Bytes | null };
   timestamp?: number;
   partition?: number;
 }
@@ -775,7 +778,7 @@ export interface Snapshot {
 export interface TopicInfo {
   name: string;
   internal: boolean;
-  configs: Record<string, string>;
+  configs: { [key: string]: string };
   partitions: PartitionInfo[];
 }
 
@@ -787,7 +790,7 @@ export interface TransactionInfo {
   state: string;
   timeoutMs: number;
   started: string | null;
-  partitions: Record<string, number[]>;
+  partitions: { [key: string]: number[] };
   coordinator: number;
 }
 
