@@ -11,7 +11,7 @@ MAX_TEXT_LENGTH = 1_000_000
 MAX_NESTING = 100
 """The deepest nesting of a schema. Confluent's limit of 1,000 is that of its JSON parser; Python's stack ends earlier."""
 
-MAX_MESSAGES = 1_000
+MAX_MESSAGES = 100
 """The largest number of incompatibilities that are listed for one pair of schemas."""
 
 MAX_COMPARISONS = 40_000

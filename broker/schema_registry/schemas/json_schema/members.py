@@ -11,12 +11,15 @@ from .differences import Difference
 from .keywords import compare_array_limits, compare_object_limits
 from .parts import ArrayPart, JsonPart, ObjectPart
 
+MAX_PATH_LENGTH = 100
+"""The longest path in a message. Without this limit, paths through cycles of references would grow with the number of parts."""
+
 JsonSteps = Steps[JsonPart, Difference]
 
 
 def place_below(differences: Iterable[Difference], *path: str) -> list[Difference]:
     """Returns differences of a part as those of the part that contains it at `path`."""
-    return [(kind, (*path, *below)) for kind, below in differences]
+    return [(kind, (*path, *below)[:MAX_PATH_LENGTH]) for kind, below in differences]
 
 
 class MemberComparison:
