@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from ..controls.http.http_listener import HttpListener
 from ..controls.http.requests import Request
 from ..controls.http.responses import Problem, Response
+from ..faults.registry import RegistryCall
 from ..schema_registry import resources as _resources  # noqa: F401  (declares the routes)
 from ..schema_registry.errors import RegistryError, store_error
 from ..schema_registry.rest import Answer, Call, answer, refusal
@@ -59,6 +60,7 @@ class RegistryListener(HttpListener):
     async def _answer(self, request: Request) -> Answer:
         method = "GET" if request.method == "HEAD" else request.method
         call = Call.of(method, request.target, request.body)
+        await self._cluster.schemas.pass_faults(RegistryCall(f"/{'/'.join(call.path)}", call.named_subject))
         return await self._cluster.schemas.run(lambda registry: answer(registry, call), subject=call.subject, size=len(request.body))
 
     def may_be_cancelled(self, request: Request) -> bool:
