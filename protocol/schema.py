@@ -157,10 +157,6 @@ class Api(NamedTuple):
         """The name of the API in Kafka's spelling, without `Request`."""
         return self.request.__name__.removesuffix("Request")
 
-    def request_header_version(self, version: int) -> int:
-        """Returns 1 for a header with a client id, 2 for one that also has tagged fields."""
-        return 2 if version >= self.request.flexible_from else 1
-
     def response_header_version(self, version: int) -> int:
         """Returns 0 for a header with a correlation id, 1 for one that also has tagged fields.
 

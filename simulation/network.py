@@ -205,6 +205,8 @@ class Network:
         for pipe in list(self.pipes):
             for end in pipe.ends:
                 end.vanish()
+        self.listeners.clear()
+        self.taps.clear()
 
     def kill(self, place: Place) -> None:
         """Ends a host as a power cut does: it sends nothing any more, and its peers see RST."""

@@ -265,6 +265,7 @@ class Simulation:
         self._network.end()
         for task in loop.tasks():
             task._log_destroy_pending = False  # type: ignore[attr-defined]  # noqa: SLF001
+        self._workers.clear()  # so that nothing of the program is alive when the garbage is collected
         loop.close()
 
     async def _clean_up(self) -> None:

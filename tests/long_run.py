@@ -1,4 +1,4 @@
-"""What the commands of long runs with real clients have in common: options, silent clients, and the report of violations."""
+"""The options of long runs with real clients, and the report of violations, which their commands share."""
 
 from __future__ import annotations
 

@@ -5,16 +5,18 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing
 from typing import TYPE_CHECKING, TypeAlias
 
 from .cluster_access import with_client
-from .options import add_cluster_options, count, refuse, start
+from .options import SCHEMA_FORMATS, add_cluster_options, add_registry_option, count, refuse, start
 
 if TYPE_CHECKING:
     from ...protocol.batches.records import Record
     from ...protocol.client.connection import TopicPartition
     from ..client.cluster_client import ClusterClient
     from ..client.reading import Reader
+    from ..client.schema_registry import SchemaRegistryClient
 
     Form: TypeAlias = Callable[[TopicPartition, Record], bytes]
 
@@ -25,6 +27,7 @@ examples:
   odradek consume orders --format '%p %o %k: %v\\n'
   odradek consume orders --output json --from -10    JSON Lines, which odradek produce reads
   odradek consume orders --group billing --count 5   as a member of a group, whose offsets are committed
+  odradek consume orders --value-format avro         values as JSON, by the schemas of a schema registry
 
 placeholders of --format: %t topic, %p partition, %o offset, %T timestamp, %k key, %v value, %h headers
 """
@@ -40,9 +43,39 @@ def run(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
         return refuse("--partition and --from have no effect with --group; move the offsets with odradek groups reset-offsets")
     try:
         form = _form(options, environ)
+        registry = _registry(options, environ)
     except ValueError as error:
         return refuse(str(error))
-    return with_client(options, environ, lambda client: _consume(client, options, form))
+    if registry is None:
+        return with_client(options, environ, lambda client: _consume(client, options, form))
+    decoding = _decode_before(form, registry, options)
+    with closing(registry):
+        return with_client(options, environ, lambda client: _consume(client, options, decoding))
+
+
+def _registry(options: argparse.Namespace, environ: Mapping[str, str]) -> SchemaRegistryClient | None:
+    """Returns a client of the schema registry if keys or values are shown by its schemas. Raises ValueError if its URL is malformed."""
+    if options.key_format is None and options.value_format is None:
+        return None
+    from .schema_formats import registry_client
+
+    return registry_client(options, environ)
+
+
+def _decode_before(form: Form | None, registry: SchemaRegistryClient, options: argparse.Namespace) -> Form:
+    """Returns the form of records whose keys and values are decoded first."""
+    from .record_formats import as_text
+    from .schema_formats import SchemaDecoder
+
+    decoder, decoded = SchemaDecoder(registry), form or as_text(DEFAULT_FORMAT)
+
+    def write(place: TopicPartition, record: Record) -> bytes:
+        where = f"{place.topic}-{place.partition} offset {record.offset}"
+        key = decoder.decode_field(record.key, options.key_format, f"{where}: key")
+        value = decoder.decode_field(record.value, options.value_format, f"{where}: value")
+        return decoded(place, record._replace(key=key, value=value))
+
+    return write
 
 
 def _form(options: argparse.Namespace, environ: Mapping[str, str]) -> Form | None:
@@ -129,4 +162,8 @@ def add_options(consume: argparse.ArgumentParser) -> None:
     isolation_help = "whether records of open and aborted transactions are left out (default: %(default)s)"
     consume.add_argument("--isolation-level", choices=ISOLATION_LEVELS, default=ISOLATION_LEVELS[0], help=isolation_help)
     consume.add_argument("--format", metavar="FORMAT", help="form of a record (default: '%%v\\n')")
+    for part in ("key", "value"):
+        format_help = f"show {part}s as JSON, by the schemas of a schema registry (default: the {part}s as they are)"
+        consume.add_argument(f"--{part}-format", choices=SCHEMA_FORMATS, help=format_help)
+    add_registry_option(consume)
     add_cluster_options(consume, "text")

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 DEFAULT_CONTROL = "127.0.0.1:9099"
 """The address of the control listener for commands that are not given one."""
 CONTROL_HELP = f"address of the control listener (default: ODRADEK_CONTROL, or {DEFAULT_CONTROL})"
+REGISTRY_VARIABLE, DEFAULT_REGISTRY = "SCHEMA_REGISTRY_URL", "http://127.0.0.1:8081"
+SCHEMA_FORMATS = ("avro", "json", "protobuf")
 DIAGRAM_HAS_NO_LINES = "--json and --verbose have no effect on a diagram; leave out --format or these options"
 
 
@@ -151,6 +153,14 @@ def add_cluster_options(command: argparse.ArgumentParser, output: str = "table",
         output_default = output if parser is command else argparse.SUPPRESS
         output_help = f"format of the output (default: {output})"
         parser.add_argument("--output", choices=(output, "json"), default=output_default, help=output_help)
+
+
+def add_registry_option(command: argparse.ArgumentParser) -> None:
+    """Adds the options with which commands reach a schema registry."""
+    url_help = f"URL of the schema registry, also with user and password (default: {REGISTRY_VARIABLE}, or {DEFAULT_REGISTRY})"
+    command.add_argument("--schema-registry", metavar="URL", help=url_help)
+    ca_help = "certificates to trust in the schema registry, as PEM (default: those of the system)"
+    command.add_argument("--registry-ca-file", metavar="FILE", help=ca_help)
 
 
 def add_command_config(command: argparse.ArgumentParser, default: Any = None) -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import itertools
 import os
 import stat
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import closing, nullcontext
 from itertools import chain
 from pathlib import Path
 from select import select
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from ..plurals import counted
 from .cluster_access import with_client
-from .options import add_cluster_options, count, pair, refuse
+from .options import SCHEMA_FORMATS, add_cluster_options, add_registry_option, count, pair, refuse
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from ..client.cluster_client import ClusterClient
     from ..client.writing import Writer, Written
     from ..seed_data.entries import SeedRecord, SeedTopic
+    from .schema_formats import SchemaEncoder
 
 EXAMPLES = """\
 examples:
@@ -30,6 +32,7 @@ examples:
   odradek produce orders --key-separator :           lines such as alice:hello, until Ctrl-D
   odradek produce orders --file orders.jsonl         keys, headers, timestamps, partitions and tombstones
   odradek dump | odradek produce --format jsonl      topics and records of another cluster
+  odradek produce orders --value-format avro --schema order.avsc   each line is JSON that is written with a schema
 """
 LINES, JSONL, CSV = "lines", "jsonl", "csv"
 FORMATS = (LINES, JSONL, CSV)
@@ -43,7 +46,22 @@ def run(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
     options.format = options.format or _format_of(options.file)
     if problem := _contradiction(options):
         return refuse(problem)
-    return with_client(options, environ, lambda client: _produce(client, options))
+    return with_client(options, environ, lambda client: _produce(client, options, _encoder(options, environ)))
+
+
+def _encoder(options: argparse.Namespace, environ: Mapping[str, str]) -> SchemaEncoder | None:
+    """Returns the encoder of values, for which it registers the schema of the options, or None. Raises InvalidConfig and ClientError."""
+    if options.value_format is None:
+        return None
+    from ..settings.properties import InvalidConfig
+    from .schema_formats import SchemaEncoder, registry_client
+
+    try:
+        client = registry_client(options, environ)
+    except ValueError as error:
+        raise InvalidConfig(str(error)) from None
+    with closing(client):
+        return SchemaEncoder(client, options.subject or f"{options.topic}-value", options.value_format, options.schema)
 
 
 def _format_of(file: str | None) -> str:
@@ -53,6 +71,10 @@ def _format_of(file: str | None) -> str:
 
 def _contradiction(options: argparse.Namespace) -> str | None:
     """Returns the reason why options cannot be combined."""
+    if (options.value_format is None) != (options.schema is None):
+        return "--value-format and --schema go together: give the file of the schema with which values are written"
+    if options.value_format and options.topic is None and options.subject is None:
+        return "name the topic, or the subject of the schema with --subject"
     if options.format != LINES:
         fixed = {"--key": options.key, "--key-separator": options.key_separator, "--header": options.header or None}
         fixed["--partition"] = options.partition
@@ -65,7 +87,7 @@ def _contradiction(options: argparse.Namespace) -> str | None:
     return None
 
 
-def _produce(client: ClusterClient, options: argparse.Namespace) -> None:
+def _produce(client: ClusterClient, options: argparse.Namespace, encoder: SchemaEncoder | None) -> None:
     from ...protocol.batches.compression import Compression
     from ..client.writing import Writer
     from ..process.terminal import MEGABYTES, ProgressBar
@@ -77,9 +99,9 @@ def _produce(client: ClusterClient, options: argparse.Namespace) -> None:
             writer = Writer(client, Compression[options.compression.upper()], report.add)
             blocks = _blocks(stream, writer.flush, progress.advance)
             if options.format == LINES and options.key_separator is None:
-                _write_values(writer, options, blocks)
+                _write_values(writer, options, blocks if encoder is None else _encode_lines(blocks, encoder))
             else:
-                _write_entries(writer, client, _entries(options, chain.from_iterable(blocks)))
+                _write_entries(writer, client, _entries(options, chain.from_iterable(blocks)), encoder)
             writer.flush()
     except BrokenPipeError:
         raise
@@ -98,7 +120,15 @@ def _write_values(writer: Writer, options: argparse.Namespace, blocks: Iterable[
         writer.write_values(lines, common)
 
 
-def _write_entries(writer: Writer, client: ClusterClient, entries: Iterable[tuple[str, SeedRecord | SeedTopic]]) -> None:
+def _encode_lines(blocks: Iterable[Sequence[bytes]], encoder: SchemaEncoder) -> Iterator[Sequence[bytes]]:
+    numbers = itertools.count(1)
+    for lines in blocks:
+        yield [encoder.encode(line, f"line {next(numbers)}") for line in lines]
+
+
+def _write_entries(
+    writer: Writer, client: ClusterClient, entries: Iterable[tuple[str, SeedRecord | SeedTopic]], encoder: SchemaEncoder | None
+) -> None:
     from ..seed_data.entries import SeedTopic
     from ..settings.properties import InvalidConfig
 
@@ -107,8 +137,10 @@ def _write_entries(writer: Writer, client: ClusterClient, entries: Iterable[tupl
             _create(client, entry)
         elif entry.transaction is not None:
             raise InvalidConfig(f"{place}: transaction: {NO_TRANSACTIONS}")
-        else:
+        elif encoder is None or entry.value is None:
             writer.write(entry)
+        else:
+            writer.write(entry._replace(value=encoder.encode(entry.value, place)))
 
 
 def _is_mixed(stream: BinaryIO, options: argparse.Namespace) -> bool:
@@ -220,4 +252,9 @@ def add_options(produce: argparse.ArgumentParser) -> None:
     partition_help = "the partition of all records (default: the key chooses it)"
     produce.add_argument("--partition", type=count, metavar="N", help=partition_help)
     produce.add_argument("--compression", choices=COMPRESSIONS, default="none", help="codec of the batches (default: %(default)s)")
+    value_help = "each value is JSON, and is written with the schema of --schema (default: values are written as they are)"
+    produce.add_argument("--value-format", choices=SCHEMA_FORMATS, help=value_help)
+    produce.add_argument("--schema", metavar="FILE", help="file of the schema, which is registered")
+    produce.add_argument("--subject", metavar="SUBJECT", help="subject of the schema (default: TOPIC-value)")
+    add_registry_option(produce)
     add_cluster_options(produce, "text")

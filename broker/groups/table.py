@@ -49,6 +49,8 @@ class GroupTable:
         self.timers, self.settings, self.cluster = timers, settings, cluster
         self._random, self._offset_expiry = randomness, offset_expiry
         self._groups: dict[str, Group] = {}
+        self.share_groups: dict[str, ShareGroup] = {}
+        """The share groups by id, because every deletion of a topic visits them."""
         self.former_epochs: dict[str, int] = {}
         """The highest epochs or generations of the groups that there were before the present state was restored."""
 
@@ -67,11 +69,16 @@ class GroupTable:
     def store(self, group: Group) -> None:
         """Adds a group, or replaces the one with the same id."""
         self._groups[group.group_id] = group
+        if isinstance(group, ShareGroup):
+            self.share_groups[group.group_id] = group
+        else:
+            self.share_groups.pop(group.group_id, None)
         if _RETENTION_TIMER not in self.timers:
             self.set_retention_timer()
 
     def remove(self, group_id: str) -> None:
         del self._groups[group_id]
+        self.share_groups.pop(group_id, None)
         self.former_epochs.pop(group_id, None)
 
     def continue_from(self, former: GroupTable, unchanged: Container[str]) -> None:

@@ -1,6 +1,6 @@
 """JoinGroup, SyncGroup, Heartbeat, LeaveGroup, and the requests of administrators: DescribeGroups, ListGroups, DeleteGroups.
 
-The rules of the first four are in groups/classic/. Differences between versions:
+The rules of the first four are in groups/classic/. Every broker refuses an empty group id. Differences between versions:
 
 * JoinGroup: v1 has a separate rebalance timeout (v0 uses the session timeout), v4 returns MEMBER_ID_REQUIRED with the id of a new member
   (KIP-394), v5 has static members (KIP-345), v7 returns the protocol type and a null protocol name in errors (an empty name before),
@@ -58,7 +58,7 @@ def join_group(request: JoinGroupRequest, context: Context) -> Answer[JoinGroupR
     reply: Reply[JoinResult] = context.reply()
     if not context.may(Operation.READ, ResourceType.GROUP, request.group_id):
         reply.set(JoinResult(ErrorCode.GROUP_AUTHORIZATION_FAILED))
-    elif _is_coordinator(request.group_id, context):
+    elif not request.group_id or context.is_coordinator(request.group_id):
         context.cluster.groups.classic.join(request.group_id, _join(request, context), reply)
     else:
         reply.set(JoinResult(ErrorCode.NOT_COORDINATOR))
@@ -105,7 +105,7 @@ def sync_group(request: SyncGroupRequest, context: Context) -> Answer[SyncGroupR
         reply.set(SyncResult(ErrorCode.INCONSISTENT_GROUP_PROTOCOL))
     elif not context.may(Operation.READ, ResourceType.GROUP, request.group_id):
         reply.set(SyncResult(ErrorCode.GROUP_AUTHORIZATION_FAILED))
-    elif _is_coordinator(request.group_id, context):
+    elif not request.group_id or context.is_coordinator(request.group_id):
         sync = Sync(
             member_id=request.member_id,
             generation_id=request.generation_id,
@@ -130,7 +130,7 @@ def _sync_response(result: SyncResult) -> SyncGroupResponse:
 def heartbeat(request: HeartbeatRequest, context: Context) -> HeartbeatResponse:
     """Renews a member's session; returns REBALANCE_IN_PROGRESS if the member has to join again."""
     context.demand(Operation.READ, ResourceType.GROUP, request.group_id)
-    if not _is_coordinator(request.group_id, context):
+    if request.group_id and not context.is_coordinator(request.group_id):
         return HeartbeatResponse(error_code=ErrorCode.NOT_COORDINATOR)
     error = context.cluster.groups.classic.heartbeat(request.group_id, request.member_id, request.group_instance_id, request.generation_id)
     return HeartbeatResponse(error_code=error)
@@ -250,11 +250,6 @@ def _delete(group_id: str, context: Context) -> ErrorCode:
     if not context.may(Operation.DELETE, ResourceType.GROUP, group_id):
         return ErrorCode.GROUP_AUTHORIZATION_FAILED
     return context.cluster.groups.delete(group_id) if context.is_coordinator(group_id) else ErrorCode.NOT_COORDINATOR
-
-
-def _is_coordinator(group_id: str, context: Context) -> bool:
-    """Returns whether this broker coordinates the group. True for an empty id, for which every broker returns INVALID_GROUP_ID."""
-    return not group_id or context.is_coordinator(group_id)
 
 
 def _answer(reply: Reply[T], respond: Callable[[T], R], what: str) -> Answer[R]:

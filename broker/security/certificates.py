@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-SEQUENCE, OBJECT_IDENTIFIER, VERSION_TAG, EXTENSIONS_TAG = 0x30, 0x06, 0xA0, 0xA3
+VERSION_TAG, EXTENSIONS_TAG = 0xA0, 0xA3
 SUBJECT_ALT_NAME = "2.5.29.17"
 KEYWORDS = {
     "2.5.4.3": "CN",

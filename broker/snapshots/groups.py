@@ -336,7 +336,9 @@ OFFSETS = Record(
 # Classes whose attributes follow from the members and groups, or that have no state.
 MEMBERS_OF_GROUP = Record(Members, {}, apart=("joined", "_members", "_static_ids", "_supporters"))
 GROUPS = Record(Groups, {}, apart=("classic", "consumer", "share", "offsets", "streams", "offset_expiry", "_table"))
-GROUP_TABLE = Record(GroupTable, {}, apart=("timers", "settings", "cluster", "former_epochs", "_random", "_offset_expiry", "_groups"))
+GROUP_TABLE = Record(
+    GroupTable, {}, apart=("timers", "settings", "cluster", "former_epochs", "_random", "_offset_expiry", "_groups", "share_groups")
+)
 CLASSIC_REQUESTS = Record(ClassicRequests, {}, apart=("_table",))
 CONSUMER_REQUESTS = Record(ConsumerRequests, {}, apart=("_table",))
 STREAMS_REQUESTS = Record(StreamsRequests, {"creation_errors": Within(CREATION_ERRORS)}, apart=("_table",))

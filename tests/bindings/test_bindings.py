@@ -25,6 +25,7 @@ BINDINGS, SERVICES = ROOT / "bindings", ROOT / "examples/services"
 NOT_DOWNLOADED = re.compile(r"Could not (transfer|resolve)|Unknown host|dial tcp|no such host|network request to \S+ failed|ENOTFOUND")
 TIMEOUT_S = 280
 JAVA_TESTS, GO_TESTS = 12, 8
+JAVA_EXAMPLES = ("spring_boot", "kafka_streams")
 NAMESPACE = "{http://maven.apache.org/POM/4.0.0}"
 ALL_MODULES = """\
 <project xmlns="http://maven.apache.org/POM/4.0.0">
@@ -36,6 +37,8 @@ ALL_MODULES = """\
   <modules>
     <module>package</module>
     <module>service</module>
+    <module>spring_boot</module>
+    <module>kafka_streams</module>
   </modules>
 </project>
 """
@@ -109,10 +112,12 @@ def test_java_package_and_a_service_that_uses_it_pass(tmp_path: Path) -> None:
     (tmp_path / "pom.xml").write_text(ALL_MODULES)
     shutil.copytree(BINDINGS / "java", tmp_path / "package", ignore=shutil.ignore_patterns("target"))
     shutil.copytree(SERVICES / "java", tmp_path / "service", ignore=shutil.ignore_patterns("target"))
+    for name in JAVA_EXAMPLES:
+        shutil.copytree(ROOT / "examples" / name, tmp_path / name, ignore=shutil.ignore_patterns("target"))
     (tmp_path / "service/src/test/java/ListingTest.java").write_text(JAVA_LISTING % listing_of_controls("docs/java.md"))
     output = run(["mvn", "--batch-mode", "-Dstyle.color=never", "test"], tmp_path)
     counts = re.findall(r"^\[INFO\] Tests run: (\d+), Failures: 0, Errors: 0, Skipped: 0$", output, re.MULTILINE)
-    assert counts == [str(JAVA_TESTS), "3"], output
+    assert counts == [str(JAVA_TESTS), "3", "2", "1"], output
 
 
 def test_go_module_and_a_service_that_uses_it_pass(tmp_path: Path) -> None:
@@ -141,8 +146,24 @@ def test_node_package_and_a_service_that_uses_it_pass(tmp_path: Path) -> None:
     assert re.search(r"# tests (\d+)\n# suites 0\n# pass \1\n", run(["npm", "test"], tmp_path / "bindings/node"))
 
 
+@pytest.mark.parametrize(
+    ("page", "file", "commands"),
+    [
+        ("docs/rust.md", "shop.rs", [["rustc", "--edition", "2021", "--test", "-D", "warnings", "shop.rs"], ["./shop"]]),
+        ("docs/ruby.md", "shop_test.rb", [["ruby", "shop_test.rb"]]),
+    ],
+)
+def test_page_of_a_language_without_a_package_passes(page: str, file: str, commands: list[list[str]], tmp_path: Path) -> None:
+    if shutil.which(commands[0][0]) is None:
+        pytest.skip(f"{commands[0][0]} is not installed")
+    (text,) = [each.text for each in listings(page) if each.file == file]
+    (tmp_path / file).write_text(text)
+    output = "".join(run(command, tmp_path) for command in commands)
+    assert re.search(r"test result: ok. 1 passed|1 runs, 2 assertions, 0 failures, 0 errors", output), output
+
+
 def test_packages_have_the_version_of_odradek() -> None:
-    for pom in (BINDINGS / "java/pom.xml", SERVICES / "java/pom.xml"):
+    for pom in (BINDINGS / "java/pom.xml", SERVICES / "java/pom.xml", *(ROOT / "examples" / name / "pom.xml" for name in JAVA_EXAMPLES)):
         parts = ElementTree.parse(pom).iter()
         versions = {each.findtext(f"{NAMESPACE}artifactId"): each.findtext(f"{NAMESPACE}version") for each in parts}
         assert versions["odradek-junit5"] == odradek.__version__

@@ -228,7 +228,7 @@ class Replay:
             payload = payload.encode(request.version)
         assert isinstance(payload, bytes)
         client = b"\xff\xff" if request.client_id is None else pack(">h", len(request.client_id)) + request.client_id.encode()
-        flexible = request.api.request_header_version(request.version) == 2
+        flexible = request.version >= request.api.request.flexible_from
         frame = pack(">hhi", request.api.key, request.version, CORRELATION_ID) + client + b"\0" * flexible + payload
         return pack(">i", len(frame)) + frame
 

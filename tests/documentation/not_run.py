@@ -24,13 +24,24 @@ class NotRun(NamedTuple):
         return listing.page == self.page and self.text in listing.text
 
 
+OTHER_TOOL = "a test with another tool, which the page compares with one of odradek"
+SHOWN_IN_PART = "a part of a class; tests/bindings runs the whole one in examples/"
+
 NOT_RUN = (
     NotRun("README.md", "make run", "creates .venv; tests/tidy/test_repository.py compares the command"),
     NotRun("README.md", "make test", "runs these tests"),
     NotRun("docs/administration.md", "kafka-configs.sh", KAFKA_PROGRAMS),
     NotRun("docs/administration.md", "kafka-client-metrics.sh", KAFKA_PROGRAMS),
     NotRun("docs/five-minutes.md", "pip install", DOWNLOADS),
+    NotRun("docs/dotnet.md", "IClassFixture", NO_DOTNET),
+    NotRun("docs/migration.md", "@EmbeddedKafka", OTHER_TOOL),
+    NotRun("docs/migration.md", "@OdradekTest", SHOWN_IN_PART),
+    NotRun("docs/migration.md", "@Testcontainers", OTHER_TOOL),
+    NotRun("docs/migration.md", "@RegisterExtension", "the same field as in docs/java.md; tests/bindings runs tests with such fields"),
+    NotRun("docs/migration.md", "kfake.NewCluster", OTHER_TOOL),
+    NotRun("docs/migration.md", "odradek.Start", "two lines of the recipes in Go, which tests/recipes runs"),
     NotRun("docs/recipes/index.md", "pip install", "downloads packages; tests/recipes runs each recipe"),
+    NotRun("docs/simulation.md", "import simloom", "needs simloom, which Python 3.11 cannot install"),
     NotRun("docs/spark.md", "pip install 'odradek[spark] @", DOWNLOADS),
     NotRun("docs/spark.md", "pip wheel", OTHER_MACHINES),
     NotRun("docs/spark.md", "environment/bin/pip install", OTHER_MACHINES),

@@ -28,6 +28,8 @@ RUN_ELSEWHERE = {
     "docs/go.md": "tests/bindings",
     "docs/java.md": "tests/bindings",
     "docs/node.md": "tests/bindings",
+    "docs/ruby.md": "tests/bindings",
+    "docs/rust.md": "tests/bindings",
     "docs/pytest.md": "tests/plugin",
     "docs/spark.md": "tests/spark",
 }
@@ -43,11 +45,11 @@ MAX_COLUMNS = 84
 """The width of the site's text in characters of its code."""
 INCLUDED = sorted(
     path
-    for folder in ("docs/recipes", "examples/services")
+    for folder in ("docs/recipes", "examples/services", "examples/spring_boot", "examples/kafka_streams")
     for path in (ROOT / folder).rglob("*.*")
     if path.suffix in (".go", ".java", ".mjs", ".py", ".xml")
 )
-"""The files that docs/recipes/index.md and docs/testing-a-service.md include."""
+"""The files that docs/recipes/index.md, docs/testing-a-service.md and docs/java.md include."""
 
 
 def code_of(listing: Listing) -> list[str]:

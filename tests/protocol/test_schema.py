@@ -44,11 +44,9 @@ def test_repr_shows_fields() -> None:
 
 
 def test_api_header_versions_follow_flexible_versions() -> None:
-    """Request headers are v1 and v2, response headers v0 and v1; but ApiVersions answers with v0 (KIP-511)."""
+    """Response headers are v0 and v1; but ApiVersions answers with v0 (KIP-511)."""
     produce, api_versions = APIS[0], APIS[18]
-    assert [produce.request_header_version(v) for v in (8, 9)] == [1, 2]
     assert [produce.response_header_version(v) for v in (8, 9)] == [0, 1]
-    assert [api_versions.request_header_version(v) for v in (2, 3)] == [1, 2]
     assert [api_versions.response_header_version(v) for v in (2, 3)] == [0, 0]
     assert (produce.name, api_versions.name) == ("Produce", "ApiVersions")
 

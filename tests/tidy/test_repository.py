@@ -76,7 +76,7 @@ def test_modules_have_no_catch_all_names() -> None:
 def test_tests_do_not_sleep() -> None:
     sleeping = re.compile(r"time\.sleep|asyncio\.sleep\((?!0\))")
     wait_for_a_jvm = {ROOT / "tests/apache_kafka.py", ROOT / "tests/differential/clusters.py", Path(__file__)}
-    in_virtual_time = {*sources("tests/simulation"), ROOT / "tests/plugin/test_simulations.py"}
+    in_virtual_time = {*sources("tests/simulation", "tests/campaign"), ROOT / "tests/plugin/test_simulations.py"}
     allowed = wait_for_a_jvm | in_virtual_time
     assert not [name_of(path) for path in sources("tests") if path not in allowed and sleeping.search(path.read_text())]
 

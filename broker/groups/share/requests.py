@@ -213,7 +213,7 @@ class ShareRequests:
 
     def topic_deleted(self, topic_id: bytes) -> None:
         """Removes a deleted topic from the share partitions of all groups. The share coordinator deletes their states itself."""
-        for group in [each for each in self._table if isinstance(each, ShareGroup) and each.initialization.knows(topic_id)]:
+        for group in [each for each in self._table.share_groups.values() if each.initialization.knows(topic_id)]:
             with self._step(group):
                 group.initialization.forget([topic_id])
                 group.partitions_changed()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..exchange import Entry
 from ..labels import shorten
@@ -34,6 +34,8 @@ class Finding:
     entries: tuple[Entry, ...]
 
 
+Description = dict[str, Any]
+"""A finding as JSON: the fields of `FindingInfo` in controls/wire.py."""
 Check = Callable[["History"], Iterable[Finding]]
 """A function that finds the mistakes of one kind."""
 
@@ -66,30 +68,18 @@ def span_s(first_ms: float, last_ms: float) -> str:
     return f"{seconds:.0f} s" if seconds >= 10 else f"{seconds:.1f} s"
 
 
-class Description(TypedDict):
-    """A finding. `exchanges` are the numbers of the entries that show it, and `lines` has one line for each of them."""
-
-    name: str
-    client: str
-    problem: str
-    advice: str
-    settings: list[str]
-    exchanges: list[int]
-    lines: list[str]
-
-
 def describe(finding: Finding) -> Description:
     """Returns a finding as plain values."""
     lines = Lines()
-    return Description(
-        name=finding.name,
-        client=shorten(finding.client, 300),
-        problem=shorten(finding.problem, 1000),
-        advice=finding.advice,
-        settings=list(finding.settings),
-        exchanges=[entry.sequence for entry in finding.entries],
-        lines=[lines.of(entry) for entry in finding.entries],
-    )
+    return {
+        "name": finding.name,
+        "client": shorten(finding.client, 300),
+        "problem": shorten(finding.problem, 1000),
+        "advice": finding.advice,
+        "settings": list(finding.settings),
+        "exchanges": [entry.sequence for entry in finding.entries],
+        "lines": [lines.of(entry) for entry in finding.entries],
+    }
 
 
 def as_text(findings: Sequence[Description]) -> str:

@@ -1,0 +1,49 @@
+"""Runs the campaign with many seeds: `make simulate SEEDS=20000`."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+
+from odradek.simulation.hash_seed import fix_hash_seed
+from odradek.simulation.report import report_of
+from odradek.simulation.seeds import Summary, run_seed, run_seeds
+from odradek.simulation.shrinking import shrink
+from tests.campaign.scenario import scenario
+
+SEEDS = 20_000
+LINES_EVERY = 100
+
+
+def main() -> int:
+    """Returns 0 if all seeds pass, otherwise 1 after the report of the lowest one that fails."""
+    parser = argparse.ArgumentParser(prog="make simulate", description="Drives groups, transactions and share groups under all faults.")
+    parser.add_argument("--seeds", type=int, default=SEEDS, help=f"the number of seeds (default: {SEEDS})")
+    parser.add_argument("--seed", type=int, help="the only seed")
+    arguments = parser.parse_args()
+    fix_hash_seed()
+    if arguments.seed is not None:
+        return report(arguments.seed)
+    summary = run_seeds(scenario, arguments.seeds, None, show, os.cpu_count() or 1)
+    print(summary)
+    return 0 if summary.failed is None else report(summary.failed[0])
+
+
+def show(summary: Summary) -> None:
+    if summary.seeds % LINES_EVERY == 0 or sys.stdout.isatty():
+        print(summary, end="\r" if sys.stdout.isatty() else "\n", flush=True)
+
+
+def report(seed: int) -> int:
+    """Runs a seed, and shows its error and the report if it fails."""
+    failing = run_seed(scenario, seed)
+    if failing.error is None:
+        print(f"seed {seed} passes: trace {failing.trace[:16]}, {failing.now_s:.0f} virtual seconds, {len(failing.faults)} faults")
+        return 0
+    shrunk = shrink(scenario, failing)
+    print(f"{type(failing.error).__name__}: {failing.error}\n{report_of(failing, shrunk, f'make simulate SEED={seed}')}")
+    return 1
+
+
+sys.exit(main())

@@ -1,0 +1,31 @@
+"""A few seeds of the campaign, which `make simulate` runs with thousands."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from random import SystemRandom
+
+import pytest
+
+from odradek.simulation.seeds import run_seed
+from tests.campaign.scenario import scenario
+
+pytestmark = pytest.mark.clients
+
+SEED = SystemRandom().randrange(1_000_000)
+
+
+@pytest.fixture(autouse=True)
+def no_log() -> Iterator[None]:
+    """Logs nothing, because the entries of aiokafka keep its objects alive by their stack traces."""
+    logging.disable()
+    yield
+    logging.disable(logging.NOTSET)
+
+
+@pytest.mark.parametrize("number", range(4))
+def test_campaign_keeps_all_rules(number: int) -> None:
+    outcome = run_seed(scenario, SEED + number)
+    assert outcome.error is None, f"make simulate SEED={SEED + number}: {outcome.error!r}"
+    assert len(outcome.faults) >= 8
