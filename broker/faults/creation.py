@@ -22,9 +22,9 @@ from .delivery import Cut, Delay, Drop, Hang, Throttle, Trickle
 from .elements import subjects
 from .errors import Error
 from .fault import ConnectionFault, Criteria, Fault, items_of
-from .options import AtLeast, FaultOptions, Needs
+from .options import REGISTRY_API, AtLeast, FaultOptions, Needs
 from .registry import OPTIONS as REGISTRY_OPTIONS
-from .registry import REGISTRY_API, RegistryFault
+from .registry import RegistryFault
 from .respond import Replacement, Respond, replacement_of
 from .table import Faults
 

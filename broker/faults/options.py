@@ -12,6 +12,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any, Literal, NamedTuple
 
+REGISTRY_API = "SchemaRegistry"
+"""The name that stands for the requests to the schema registry where faults and filters name APIs."""
+
 
 class AtLeast(NamedTuple):
     """The least value of an option."""

@@ -7,10 +7,8 @@ from random import Random
 from typing import NamedTuple
 
 from .fault import Criteria, Fault, Mismatch
-from .options import Exchange, FaultOptions
+from .options import REGISTRY_API, Exchange, FaultOptions
 
-REGISTRY_API = "SchemaRegistry"
-"""The name that stands for the requests to the schema registry where faults name APIs."""
 OPTIONS = ("api", "subject", "path", "skip", "every", "times", "probability", "after", "until", "status", "error", "delay_ms", "jitter_ms")
 """The options of such a fault."""
 MESSAGE = "a fault of the cluster gives this answer"
