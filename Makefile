@@ -9,7 +9,7 @@ PIP_INSTALL = .venv/bin/python -m pip install --quiet --disable-pip-version-chec
 PYTEST = PYTHONDONTWRITEBYTECODE= .venv/bin/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 MODULE = PYTHONPATH=.dev:. .venv/bin/python -m
 
-.PHONY: help run demo test-fast test test-all test-again lint docs paths site links differential conformance damaged fuzz soak churn simulate bench dist venv
+.PHONY: help run demo test-fast test test-all test-again lint docs paths site links differential conformance damaged damaged-files recorded-directories fuzz soak churn simulate bench dist venv
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -67,6 +67,12 @@ conformance: .venv/.test ## run test suites of other projects; SUITES="kafka-pyt
 
 damaged: .venv/.test ## send damaged batches to Apache Kafka and to odradek; BATCHES=1000 SEED=1
 	$(MODULE) tests.differential.damage_run $(or $(BATCHES),100000) $(SEED)
+
+damaged-files: .venv/.test ## read damaged files of log directories; FILES=1000 SEED=1
+	$(MODULE) tests.storage.directories.damage_run $(or $(FILES),100000) $(SEED)
+
+recorded-directories: .venv/.test ## record log directories of Apache Kafka again, as test data
+	$(MODULE) tests.storage.directories.recording
 
 # The order of sets, and therefore part of the broker's behaviour, depends on the hash seed.
 FUZZ = PYTHONHASHSEED=0 $(MODULE) tests.fuzz

@@ -10,7 +10,7 @@ from functools import partial
 from confluent_kafka import Consumer
 from kafka import KafkaConsumer
 
-from . import bulk, many_topics, secured, share_consumption
+from . import bulk, commands, many_topics, secured, share_consumption
 from .brokers import KFAKE, MOCK, ODRADEK, Broker, Start, with_fault, without_fault, without_record
 from .fairness import quiet_p99_s
 from .formation import formation_s
@@ -217,6 +217,7 @@ MEASURES = (
     *secured.MEASURES,
     *share_consumption.MEASURES,
     *many_topics.MEASURES,
+    *commands.MEASURES,
     Measure(
         (
             Row("acknowledgement, p50", "us", (Target(1.1, MOCK),)),

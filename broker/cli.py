@@ -37,6 +37,7 @@ COMMANDS = {
     "replay": "send the requests in a capture file to a broker, and compare the responses",
     "explore": "look for faults under which a command, such as a test, does not pass",
     "doctor": "report mistakes of clients, from a running cluster or a capture file",
+    "inspect": "show log directories of Kafka and their files, without a broker",
     "completion": "print the script with which bash, zsh or fish completes the command line",
 }
 """The commands with their help. Each is a module in commands/ with `EXAMPLES`, `add_options` and `run`."""

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from .. import Cluster
 
 MARK = "kafka"
-MARK_OPTIONS = ("nodes", "topics", "settings", "as_version", "users", "tls", "data", "freeze", "fault")
+MARK_OPTIONS = ("nodes", "topics", "settings", "as_version", "users", "tls", "data", "from_log_dirs", "freeze", "fault")
 """The options of the mark: arguments of `Cluster`, `freeze`, and `fault`."""
 SCOPES = ("function", "class", "module", "package", "session")
 INI_OPTIONS = {

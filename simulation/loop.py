@@ -76,6 +76,7 @@ class SimulatedLoop(base_events.BaseEventLoop):
         self.trace = Trace(self.time)
         self.failure: BaseException | None = None
         """An error that ends the run, although the program may have caught it."""
+        self.is_ending = False
         self.after_events: list[Callable[[], object]] = []
         """Functions that are called after each iteration in which something has run."""
         self.set_task_factory(self._new_task)  # type: ignore[arg-type]  # with the options of any version of Python
@@ -111,9 +112,9 @@ class SimulatedLoop(base_events.BaseEventLoop):
         """Ends the run with an error after the present iteration. The first error counts."""
         self.failure = self.failure or error
 
-    def forget_failure(self) -> None:
-        """Lets the loop run again after a failure, without the functions that look at each event."""
-        self.failure, self.after_events, self._busy = None, [], 0
+    def begin_end(self) -> None:
+        """Lets the loop run once more to clean up, also after a failure, without the functions that look at each event."""
+        self.failure, self.after_events, self._busy, self.is_ending = None, [], 0, True
 
     def waiting_tasks(self) -> str:
         """Returns the tasks that are not done, with the places where they wait."""

@@ -165,13 +165,13 @@ class Network:
             self._healed.append(healed)
             await healed
         if (server := self.listeners.get(address)) is None or not place.is_alive:
-            self.loop.trace.add("refused", *address)
+            self.loop.trace.add(f"refused {address}")
             raise ConnectionRefusedError(errno.ECONNREFUSED, f"Connect call failed {address}")
         host = CLIENT_HOST if server.address[0] != LOOPBACK else LOOPBACK
         addresses = (host, next(self._client_ports)), server.address
         pipe = Pipe(self, name, chance, addresses, (place, target), self.taps.get(server.address, _no_tap)())
         self.pipes[pipe] = None
-        self.loop.trace.add("connect", name, *addresses)
+        self.loop.trace.add(f"connect {name} {addresses}")
         client, accepted = pipe.ends
         protocol = factory()
         accepted.begin(server.factory())
@@ -182,7 +182,7 @@ class Network:
 
     def are_cut(self, one: Place, other: Place) -> bool:
         """Returns whether no segment gets from one host to another, nor back."""
-        return any(_lies_between(cut, one.name, other.name) for cut in self._cuts.values())
+        return bool(self._cuts) and any(_lies_between(cut, one.name, other.name) for cut in self._cuts.values())
 
     def cut(self, one: frozenset[str], other: frozenset[str]) -> int:
         """Separates two groups of hosts until `heal` is called with the number that this returns. Segments wait."""

@@ -102,10 +102,12 @@ class Simulation:
     ) -> AsyncCluster:
         """Starts a cluster with the arguments of `odradek.Cluster` and returns it. It is stopped at the end of the run.
 
-        Its nodes listen at kafka:9092, kafka:9093 and so on, those of a second cluster at kafka-2.
+        Its nodes listen at kafka:9092, kafka:9093 and so on, those of a second cluster at kafka-2. Raises ValueError with `tls`.
         """
+        if options.get("tls"):
+            raise ValueError("a simulation has no TLS; leave tls out, and use users for authentication, which works without it")
         name = "kafka" if not self._clusters else f"kafka-{len(self._clusters) + 1}"
-        listeners = {"listeners": f"PLAINTEXT://{name}:{_FIRST_PORT}"}
+        listeners = {"listeners": f"{'SASL_PLAINTEXT' if options.get('users') else 'PLAINTEXT'}://{name}:{_FIRST_PORT}"}
         cluster = AsyncCluster(nodes, topics, listeners | dict(settings or {}), **({"seed": self.seed} | options))
         await cluster.start()
         observation = Observation()
@@ -255,7 +257,7 @@ class Simulation:
     def end(self) -> None:
         """Cancels the tasks that are left and stops the clusters."""
         loop = self._loop
-        loop.forget_failure()
+        loop.begin_end()
         loop.set_exception_handler(lambda *_: None)  # of clients that were killed with their host, and of callbacks that are cancelled
         self._network.conditions = Conditions(splits=0)
         limit = loop.call_later(_CLEANUP_S, lambda: loop.fail(Hung("")))

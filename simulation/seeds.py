@@ -164,7 +164,7 @@ def _work(test: Test, number: int, processes: int, limit: Any, end_s: float | No
         for stream in (1, 2):
             os.dup2(nothing.fileno(), stream)
         sys.stdout = sys.stderr = nothing
-        logging.getLogger().handlers[:] = [logging.NullHandler()]
+        logging.disable()
         gc.freeze()
         for result in _results(test, number, processes, lambda: int(limit.value), end_s):
             writer.send(result)

@@ -14,10 +14,11 @@ class Trace:
         self._digest = sha256()
         self.events = 0
 
-    def add(self, *what: object) -> None:
-        """Adds an event: plain values, and the bytes of segments."""
+    def add(self, what: str, data: bytes = b"") -> None:
+        """Adds an event, with the bytes of a segment."""
         self.events += 1
-        self._digest.update(f"{self._clock():.9f} {what!r}\n".encode())
+        self._digest.update(f"{self._clock():.9f} {what} {len(data)}\n".encode())
+        self._digest.update(data)
 
     @property
     def digest(self) -> str:

@@ -101,7 +101,7 @@ class MemoryTransport(asyncio.Transport):
         if self._closing or not data:
             return
         segment = bytes(data)
-        self._loop.trace.add("write", self._side, self._pipe.name, segment)
+        self._loop.trace.add(f"write {self._side} {self._pipe.name}", segment)
         if self._side:
             self._pipe.tap.answered(segment)
         if not self._is_hit():
@@ -239,7 +239,7 @@ class MemoryTransport(asyncio.Transport):
         """Ends this end, which its protocol learns at once."""
         if not self._lost:
             self._end()
-            self._loop.trace.add("lost", self._side, self._pipe.name, type(error).__name__)
+            self._loop.trace.add(f"lost {self._side} {self._pipe.name} {type(error).__name__}")
             self._protocol.connection_lost(error)
 
     def vanish(self) -> None:

@@ -30,20 +30,20 @@ class Worker:
         if self.starts and self.is_running:
             return
         self.starts += 1
-        self.place = Place(self.name)
+        self.place = place = Place(self.name)
         context = copy_context()
-        context.run(here.set, self.place)
+        context.run(here.set, place)
         self.task = self._loop.create_task(self._work(), name=f"{self.name} ({self.starts})", context=context)
-        self.task.add_done_callback(self._ended)
+        self.task.add_done_callback(lambda task: self._ended(task, place))
 
     @property
     def is_running(self) -> bool:
         """Whether the work has been started and has not ended."""
         return not self.task.done() and self.place.is_alive
 
-    def _ended(self, task: asyncio.Task[Any]) -> None:
-        """Ends the run if the work has failed by itself."""
-        if self.place.is_alive and not task.cancelled() and (error := task.exception()) is not None:
+    def _ended(self, task: asyncio.Task[Any], place: Place) -> None:
+        """Ends the run if the work has failed by itself, and not because its host was killed."""
+        if place.is_alive and not self._loop.is_ending and not task.cancelled() and (error := task.exception()) is not None:
             self._loop.fail(error)
 
     def kill(self) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Iterator
 
 NO_EPOCH = -1
 NO_OFFSET = -1
@@ -27,6 +28,10 @@ class LeaderEpochs:
         self._epochs.append(epoch)
         self._starts.append(start_offset)
         self.latest = epoch
+
+    def __iter__(self) -> Iterator[tuple[int, int]]:
+        """Iterates over (epoch, the offset at which it starts)."""
+        return zip(self._epochs, self._starts, strict=True)
 
     @property
     def latest_start(self) -> int:

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import sys
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from operator import attrgetter
 from struct import Struct
 
@@ -239,6 +239,19 @@ class Log:
         """Makes sealed segments with positions in a log the contents of this empty log. The next append opens an arena."""
         self._replace_segments(list(segments))
 
+    def load(self, segments: Sequence[Segment], start_offset: int, end_offset: int, epochs: Iterable[tuple[int, int]]) -> None:
+        """Makes segments with positions in a log, offsets and leader epochs with their starts the contents of this empty log."""
+        self._replace_segments(list(segments))
+        self.start_offset, self.end_offset = start_offset, end_offset
+        self._epochs = LeaderEpochs()
+        for epoch, epoch_start in epochs:
+            self._epochs.begin(epoch, epoch_start)
+
+    def follow_epoch(self, epoch: int, start_offset: int) -> None:
+        """Starts the leader epoch of a batch at `start_offset`, unless a newer one is known."""
+        if epoch > self._epochs.latest:
+            self._epochs.begin(epoch, start_offset)
+
     def empty(self) -> None:
         """Releases the memory of a log that is no longer used."""
         self._replace_segments([])
@@ -251,6 +264,11 @@ class Log:
     def epoch_start_offset(self) -> int:
         """The offset at which the latest leader epoch starts."""
         return self._epochs.latest_start
+
+    @property
+    def epochs(self) -> Iterator[tuple[int, int]]:
+        """The leader epochs, each with the offset at which it starts."""
+        return iter(self._epochs)
 
     def end_offset_for_epoch(self, epoch: int) -> tuple[int, int]:
         """Returns (the largest known epoch <= `epoch`, its end offset), or (-1, -1); see `LeaderEpochs`."""

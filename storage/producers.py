@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from math import inf
 from typing import NamedTuple
 
@@ -237,6 +237,13 @@ class Producers:
     def forget_ended(self, marker_offsets: Collection[int]) -> None:
         """Removes the transactions with these markers, because compaction has removed all their records."""
         self._transactions.forget_ended(marker_offsets)
+
+    # Loading
+
+    def load(self, states: Mapping[int, ProducerState], open_since: Mapping[int, int], ended: Iterable[EndedTransaction]) -> None:
+        """Makes stored states, the first offsets of open transactions by producer id, and ended transactions the contents."""
+        self._states = dict(states)
+        self._transactions.load(open_since, ended)
 
     # Removal
 

@@ -1,7 +1,8 @@
 """A segment: record batches that follow one another in memory, with a sparse index.
 
 The storage reads and writes five header fields of a batch of format 2, at fixed positions: base offset (0), batch length (8, the
-number of bytes that follow it), partition leader epoch (12), last offset delta (23), max timestamp (35).
+number of bytes that follow it), partition leader epoch (12), last offset delta (23), max timestamp (35). The length is read without a sign,
+so that a search ends even in a file that was damaged after its index was written.
 """
 
 from __future__ import annotations
@@ -16,8 +17,8 @@ from .memory import KeptBytes
 INDEX_INTERVAL_BYTES = 4096
 HEADER_BYTES = 61
 PREFIX_BYTES = 12  # base offset and batch length, which the batch length does not include
-EXTENT = Struct(">qi11xi")  # base offset, batch length, last offset delta
-_LENGTH = Struct(">i")
+EXTENT = Struct(">qI11xi")  # base offset, batch length, last offset delta
+_LENGTH = Struct(">I")
 _MAX_TIMESTAMP = Struct(">q")
 NO_TIMESTAMP = -1
 """The max timestamp of a batch whose records have none."""
@@ -130,6 +131,16 @@ class Segment:
         self.last_position = position
         self.end_offset = base_offset + last_offset_delta + 1
         self.end = position + size
+
+    def add_index(self, offsets: array[int], positions: array[int], max_timestamps: array[int]) -> None:
+        """Adds the batches before the last entry of a complete index to an empty segment. The batch at this entry is to be added next.
+
+        The batch at a position must contain the offset, and no batch before it may have a larger timestamp.
+        """
+        self._offsets, self._positions, self._max_timestamps = offsets, positions, max_timestamps
+        self.end = self.last_position = positions[-1]
+        self._next_entry = self.end + INDEX_INTERVAL_BYTES
+        self.max_timestamp = max_timestamps[-1]
 
     def locate(self, offset: int) -> int:
         """Returns the position of the first batch that contains `offset` or a later one, `end` if there is none."""

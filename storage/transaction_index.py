@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Collection
-from operator import attrgetter
+from collections.abc import Collection, Iterable, Mapping
+from operator import attrgetter, itemgetter
 from typing import NamedTuple
 
 _last_offset = attrgetter("last_offset")
@@ -32,6 +32,11 @@ class TransactionIndex:
         # In ascending order of offsets, because a transaction that is opened later begins later.
         self.open: dict[int, int] = {}
         self._ended: list[EndedTransaction] = []  # in ascending order of last offsets
+
+    def load(self, open_since: Mapping[int, int], ended: Iterable[EndedTransaction]) -> None:
+        """Makes stored transactions the contents of this empty index: first offsets of open ones by producer id, and ended ones."""
+        self.open.update(sorted(open_since.items(), key=itemgetter(1)))
+        self._ended = sorted(ended, key=_last_offset)
 
     @property
     def first_open_offset(self) -> int | None:

@@ -10,6 +10,7 @@ Kafka also ends a segment when `segment.ms` passes without an append of records 
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from .log import Log
@@ -30,6 +31,16 @@ class VirtualSegments:
 
     def __init__(self) -> None:
         self._restart(0)
+
+    def load(self, log: Log, file_starts: Sequence[int]) -> None:
+        """Makes the base offsets of the segment files of a log that was just loaded its boundaries."""
+        self._restart(log.start_offset)
+        starts = [start for start in file_starts if log.start_offset < start < log.end_offset]
+        self._starts += starts
+        self._next_offset = log.end_offset
+        self._size = log.available(self._starts[-1], log.end_offset)
+        first = log.read(self._starts[-1], 1, log.end_offset, at_least_one=True)
+        self._first_timestamp = max_timestamp_of(first[0]) if first else NO_TIMESTAMP
 
     def of_log(self, log: Log, segment_bytes: int, segment_ms: int) -> list[VirtualSegment]:
         """Returns the segments of `log`, oldest first; an empty log has none. The last one is the active segment.

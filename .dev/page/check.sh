@@ -1,5 +1,5 @@
 #!/bin/sh
-# Checks the page's JavaScript with eslint and tsc. Their versions are those of package-lock.json; the Node is that of .venv.
+# Checks the page's JavaScript with eslint and tsc, and the types of bindings/node with tsc. Their versions are those of package-lock.json; the Node is that of .venv.
 set -eu
 
 tools=.dev/page/node_modules
@@ -19,3 +19,4 @@ if [ ! -e $tools/.package-lock.json ] || [ .dev/page/package-lock.json -nt $tool
 fi
 run node $tools/eslint/bin/eslint.js --config .dev/page/eslint.config.js broker/controls/http/page
 run node $tools/typescript/bin/tsc --project .dev/page
+run node $tools/typescript/bin/tsc --noEmit --strict --target es2022 --module nodenext --lib es2022,esnext.disposable bindings/node/index.d.ts

@@ -1285,6 +1285,22 @@ func (kafka *Cluster) Save(file string) int {
 	return result
 }
 
+// ExportLogDirs writes the cluster as log directories, on which Apache Kafka 4.3 or later starts,
+// and returns the nodes.
+func (control *Control) ExportLogDirs(directory string) (result []ExportedNode, err error) {
+	err = control.post("/state/export-log-dirs", arguments{"directory": directory}, nil, &result)
+	return result, err
+}
+
+// ExportLogDirs writes the cluster as log directories, on which Apache Kafka 4.3 or later starts,
+// and returns the nodes.
+func (kafka *Cluster) ExportLogDirs(directory string) []ExportedNode {
+	kafka.t.Helper()
+	result, err := kafka.Control.ExportLogDirs(directory)
+	kafka.check(err)
+	return result
+}
+
 // Transactions returns all transactional ids with their transactions.
 func (control *Control) Transactions() (result []TransactionInfo, err error) {
 	err = control.get("/transaction/list", arguments{}, nil, &result)
@@ -1580,6 +1596,15 @@ type Exchange struct {
 	CorrelationID int `json:"correlation_id"`
 
 	Topics []string `json:"topics"`
+}
+
+// ExportedNode is the log directory of a node that was written for Apache Kafka.
+type ExportedNode struct {
+	Node int `json:"node"`
+
+	LogBytes int `json:"log_bytes"`
+
+	Command string `json:"command"`
 }
 
 // FaultInfo is a fault: its number, its options, and what it has hit.

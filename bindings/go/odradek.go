@@ -4,12 +4,15 @@
 //	kafka := odradek.Start(t, odradek.Nodes(2), odradek.Topic("orders", 4))
 //	client, err := kgo.NewClient(kgo.SeedBrokers(kafka.Brokers()...))
 //
-// The program is found as the variable ODRADEK says, as odradek on the PATH, or as the module of
+// If the variable ODRADEK_CONTROL has the address of a running cluster, as below `odradek serve --exec`
+// and `odradek explore --exec`, that cluster is used, with the topics of the options. Otherwise the
+// program is found as the variable ODRADEK says, as odradek on the PATH, or as the module of
 // python3. If the test fails, the report of the cluster is logged.
 package odradek
 
 import (
 	"fmt"
+	"os"
 	"strconv"
 	"strings"
 	"sync"
@@ -34,7 +37,13 @@ type Option func(*settings)
 
 type settings struct {
 	arguments []string
+	topics    []topic
 	address   string
+}
+
+type topic struct {
+	name    string
+	options CreateTopicOptions
 }
 
 // Nodes sets the number of nodes, 2 by default.
@@ -44,11 +53,15 @@ func Nodes(count int) Option {
 
 // Topic creates a topic with partitions and, if given, a number of replicas.
 func Topic(name string, partitions int, replicas ...int) Option {
-	text := fmt.Sprintf("%s:%d", name, partitions)
+	text, options := fmt.Sprintf("%s:%d", name, partitions), CreateTopicOptions{Partitions: &partitions}
 	for _, count := range replicas {
 		text += fmt.Sprintf(":%d", count)
+		options.ReplicationFactor = &count
 	}
-	return Arguments("--topic", text)
+	return func(settings *settings) {
+		settings.arguments = append(settings.arguments, "--topic", text)
+		settings.topics = append(settings.topics, topic{name, options})
+	}
 }
 
 // Set sets a setting of Kafka, such as auto.create.topics.enable, for all nodes.
@@ -71,7 +84,7 @@ func Start(t testing.TB, options ...Option) *Cluster {
 	t.Helper()
 	settings := collect(options)
 	if settings.address != "" {
-		return attach(t, &Control{Address: settings.address})
+		return attachRunning(t, settings)
 	}
 	process, err := startProcess(settings.arguments)
 	if err != nil {
@@ -87,6 +100,9 @@ func Start(t testing.TB, options ...Option) *Cluster {
 func Shared(t testing.TB, options ...Option) *Cluster {
 	t.Helper()
 	settings := collect(options)
+	if settings.address != "" {
+		return attachRunning(t, settings)
+	}
 	key := strings.Join(settings.arguments, "\x00")
 	process := takeIdle(key)
 	if process == nil {
@@ -114,11 +130,27 @@ func (kafka *Cluster) Brokers() []string {
 }
 
 func collect(options []Option) *settings {
-	collected := &settings{}
+	collected := &settings{address: os.Getenv("ODRADEK_CONTROL")}
 	for _, option := range options {
 		option(collected)
 	}
 	return collected
+}
+
+// attachRunning returns a running cluster for a test, with the topics that it lacks.
+func attachRunning(t testing.TB, settings *settings) *Cluster {
+	t.Helper()
+	kafka := attach(t, &Control{Address: settings.address})
+	existing := map[string]bool{}
+	for _, topic := range kafka.Topics() {
+		existing[topic.Name] = true
+	}
+	for _, topic := range settings.topics {
+		if !existing[topic.name] {
+			kafka.CreateTopic(topic.name, topic.options)
+		}
+	}
+	return kafka
 }
 
 // attach returns the cluster for a test, and logs the report when the test has failed.

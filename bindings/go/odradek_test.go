@@ -124,6 +124,19 @@ func TestClusterOfAnotherTestStopsWithIt(t *testing.T) {
 	}
 }
 
+func TestClusterOfTheEnvironmentIsUsedWithItsTopics(t *testing.T) {
+	kafka := odradek.Start(t, odradek.Topic("orders", 1))
+	kafka.Produce("orders", odradek.Values("one"))
+	t.Setenv("ODRADEK_CONTROL", kafka.Control.Address)
+	found := odradek.Start(t, odradek.Topic("orders", 4), odradek.Topic("more", 3, 2))
+	if found.BootstrapServers != kafka.BootstrapServers || len(found.Records("orders")) != 1 {
+		t.Error(found.BootstrapServers)
+	}
+	if more := found.Topics()[1]; len(more.Partitions) != 3 || len(more.Partitions[0].Replicas) != 2 {
+		t.Errorf("%+v", more)
+	}
+}
+
 // The tests below run this test binary once more, with a test in it that fails or is killed.
 
 const inner = "ODRADEK_INNER_TEST"

@@ -33,7 +33,7 @@ export class ClockControls {
 export class SchemasControls {
 
   /** Registers a schema and returns its version. */
-  register(subject: string, schema: Record<string, unknown>, options?: {
+  register(subject: string, schema: { [key: string]: unknown }, options?: {
     /** The language of the schema. */
     schemaType?: string;
     /** The versions that the schema refers to: objects with name, subject and version. */
@@ -53,7 +53,7 @@ export class SchemasControls {
   }): Promise<SchemaVersion>;
 
   /** Returns whether a schema could be registered in a subject, with the reasons why not. */
-  check(subject: string, schema: Record<string, unknown>, options?: {
+  check(subject: string, schema: { [key: string]: unknown }, options?: {
     /** Compare with this version only; by default, the level decides. */
     version?: number;
     /** The language of the schema. */
@@ -90,7 +90,7 @@ export class WireControls {
     filter?: string;
     /** Whether decoded requests and responses are included. */
     verbose?: boolean;
-  }): Promise<(Record<string, unknown>)[]>;
+  }): Promise<({ [key: string]: unknown })[]>;
 
   /**
    * Returns a sequence diagram of the exchanges and events from a number on: clients, nodes, and
@@ -243,7 +243,7 @@ export class Controls {
     /** Whether error and drop come before the work (the default) or after it. */
     stage?: string;
     /** Fields of the response and their values, nested as in the response. */
-    respond?: Record<string, unknown>;
+    respond?: { [key: string]: unknown };
     /** How long the response waits, in milliseconds of the cluster's time. */
     delayMs?: number;
     /** How long the response waits in addition at most; the time is random. */
@@ -378,7 +378,7 @@ export class Controls {
     /** The number of replicas; by default default.replication.factor. */
     replicationFactor?: number;
     /** Topic settings, such as cleanup.policy. */
-    configs?: Record<string, unknown>;
+    configs?: { [key: string]: unknown };
   }): Promise<TopicInfo>;
 
   /** Deletes a topic with its records and the offsets that groups have committed for it. */
@@ -483,6 +483,12 @@ export class Controls {
    */
   save(file: string): Promise<number>;
 
+  /**
+   * Writes the cluster as log directories, on which Apache Kafka 4.3 or later starts, and returns
+   * the nodes.
+   */
+  exportLogDirs(directory: string): Promise<ExportedNode[]>;
+
   /** Returns all transactional ids with their transactions. */
   transactions(): Promise<TransactionInfo[]>;
 
@@ -525,7 +531,7 @@ export interface ClientMetric {
   name: string;
   unit: string;
   kind: string;
-  attributes: Record<string, unknown>;
+  attributes: { [key: string]: unknown };
   timeMs: number;
   value: number | null;
 }
@@ -612,6 +618,13 @@ export interface Exchange {
   topics: string[];
 }
 
+/** The log directory of a node that was written for Apache Kafka. */
+export interface ExportedNode {
+  node: number;
+  logBytes: number;
+  command: string;
+}
+
 /** A fault: its number, its options, and what it has hit. */
 export interface FaultInfo {
   fault: number;
@@ -668,14 +681,14 @@ export interface MemberInfo {
   clientId: string;
   clientHost: string;
   topics: string[];
-  assignment: Record<string, number[]>;
+  assignment: { [key: string]: number[] };
 }
 
 /** A record to write. */
 export interface NewRecord {
   value?: Bytes | null;
   key?: Bytes | null;
-  headers?: Record<string, Bytes | null>;
+  headers?: { [key: string]: Bytes | null };
   timestamp?: number;
   partition?: number;
 }
@@ -771,7 +784,7 @@ export interface Snapshot {
 export interface TopicInfo {
   name: string;
   internal: boolean;
-  configs: Record<string, string>;
+  configs: { [key: string]: string };
   partitions: PartitionInfo[];
 }
 
@@ -783,7 +796,7 @@ export interface TransactionInfo {
   state: string;
   timeoutMs: number;
   started: string | null;
-  partitions: Record<string, number[]>;
+  partitions: { [key: string]: number[] };
   coordinator: number;
 }
 

@@ -427,6 +427,14 @@ export class Controls {
     return post(this.control, "/state/save", { file });
   }
 
+  /**
+   * Writes the cluster as log directories, on which Apache Kafka 4.3 or later starts, and returns
+   * the nodes.
+   */
+  exportLogDirs(directory) {
+    return post(this.control, "/state/export-log-dirs", { directory });
+  }
+
   /** Returns all transactional ids with their transactions. */
   transactions() {
     return get(this.control, "/transaction/list");

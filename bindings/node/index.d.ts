@@ -26,7 +26,10 @@ export interface ClusterOptions {
    * that run at the same time never share a process.
    */
   shared?: boolean;
-  /** The address of the control listener of a running cluster, which is used instead of a new one. */
+  /**
+   * The address of the control listener of a running cluster, which is used instead of a new one, with the topics of the options. By default
+   * it is the variable ODRADEK_CONTROL, which `odradek serve --exec` and `odradek explore --exec` set.
+   */
   control?: string;
 }
 
@@ -44,7 +47,7 @@ export class Odradek extends Controls {
   readonly brokers: string[];
   /** Returns what happened on the cluster since this object was made. */
   report(): Promise<string>;
-  /** Runs a function. If it throws an error, the report becomes a part of the error's message. */
+  /** Runs a function. If it throws an error, what has happened meanwhile becomes a part of the error's message. */
   reporting<T>(body: () => T | Promise<T>): Promise<T>;
   /** Stops the cluster. A shared one is kept for other tests of this process. */
   stop(): Promise<void>;

@@ -25,13 +25,14 @@ export class Odradek extends Controls {
     return report(this, this.#mark);
   }
 
-  /** Runs a function. If it throws an error, the report becomes a part of the error's message. */
+  /** Runs a function. If it throws an error, what has happened meanwhile becomes a part of the error's message. */
   async reporting(body) {
+    const mark = await this.wire.mark();
     try {
       return await body();
     } catch (error) {
       if (error instanceof Error) {
-        error.message += `\n${await this.report()}`;
+        error.message += `\n${await report(this, mark)}`;
       }
       throw error;
     }
@@ -67,24 +68,37 @@ async function end(kafka, hasFailed, print) {
   }
 }
 
-async function take({ control, shared = false, ...options }) {
+async function take({ control = process.env.ODRADEK_CONTROL, shared = false, ...options }) {
   if (control) {
-    return attached(control, async () => {});
+    const kafka = await attached(control, async () => {});
+    await createMissingTopics(kafka, options.topics ?? {});
+    return kafka;
   }
   const words = argumentsOf(options);
   if (!shared) {
-    const process = await BrokerProcess.start(words);
-    return attached(process.control, () => process.stop());
+    const broker = await BrokerProcess.start(words);
+    return attached(broker.control, () => broker.stop());
   }
   const key = JSON.stringify(words);
-  const processes = idle.get(key) ?? idle.set(key, []).get(key);
-  const former = processes.pop();
-  const process = former ?? (await BrokerProcess.start(words));
-  const kafka = await attached(process.control, async () => processes.push(process));
+  const brokers = idle.get(key) ?? idle.set(key, []).get(key);
+  const former = brokers.pop();
+  const broker = former ?? (await BrokerProcess.start(words));
+  const kafka = await attached(broker.control, async () => brokers.push(broker));
   if (former) {
     await kafka.reset();
   }
   return kafka;
+}
+
+/** Creates the topics of the options that a running cluster does not have. */
+async function createMissingTopics(kafka, topics) {
+  const existing = new Set((await kafka.topics()).map(({ name }) => name));
+  for (const [name, size] of Object.entries(topics)) {
+    if (!existing.has(name)) {
+      const [partitions, replicationFactor] = [size].flat();
+      await kafka.createTopic(name, { partitions, replicationFactor });
+    }
+  }
 }
 
 async function attached(control, release) {

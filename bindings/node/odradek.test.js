@@ -70,8 +70,11 @@ test("a shared cluster is reset and never shared at the same time", async () => 
 
 test("a cluster ends with its block or by stop, and can be used by others", async () => {
   const kafka = await odradek({ nodes: 1 });
-  const attached = await odradek({ control: kafka.control });
+  process.env.ODRADEK_CONTROL = kafka.control;
+  const attached = await odradek({ topics: { orders: [3, 1] } });
+  delete process.env.ODRADEK_CONTROL;
   await attached.stop();
+  assert.equal((await kafka.topics())[0].partitions.length, 3);
   assert.equal(attached.bootstrapServers, kafka.bootstrapServers);
   assert.ok(await listens(kafka.brokers[0]));
   await kafka[Symbol.asyncDispose]();

@@ -90,6 +90,18 @@ def count(text: str) -> int:
     return int(text)
 
 
+def moment(text: str) -> int:
+    """Returns a time in milliseconds since the Unix epoch, which is given so or in ISO 8601. Raises ArgumentTypeError."""
+    from datetime import datetime
+
+    if text.isdecimal():
+        return int(text)
+    try:
+        return round(datetime.fromisoformat(text).timestamp() * 1000)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text} is no time; write one such as 2026-01-31T12:00:00+00:00, or milliseconds") from None
+
+
 def size(text: str) -> int:
     match = re.fullmatch("([1-9][0-9]{0,15})([kmgt]?)", text.lower())
     if match is None:

@@ -9,12 +9,14 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from ..process.garbage import no_collection
+from .log_dirs import add_log_dir_options, log_dirs
 from .options import add_trace_options, count, feature, node_count, pair, port, refuse, size
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from ..controls.http.access import ControlAddress
+    from ..directories.source import Source
     from ..network.server import Server, ServerOptions
     from ..process.tracing import Tracer
     from ..registry_edge.access import RegistryAddress
@@ -100,12 +102,14 @@ def _server_options(options: argparse.Namespace, environ: Mapping[str, str]) -> 
     from .saved import saved_config, saved_state
 
     registry, registry_settings = schema_registry(options, environ)
-    saved = saved_state(options)
-    cluster = with_record(cluster_config(options, environ) if saved is None else saved_config(saved, options, environ), options)
+    saved, source = saved_state(options), log_dirs(options)
+    cluster = cluster_config(options, environ, source) if saved is None else saved_config(saved, options, environ)
+    cluster = with_record(cluster, options)
     return ServerOptions(
         cluster,
         topic_specs(options, environ, cluster),
         seed_files(options),
+        source,
         saved,
         control=control_address(options, environ),
         capture=capture_options(options),
@@ -160,10 +164,10 @@ def command_of(options: argparse.Namespace) -> list[str]:
     return words
 
 
-def cluster_config(options: argparse.Namespace, environ: Mapping[str, str]) -> ClusterConfig:
+def cluster_config(options: argparse.Namespace, environ: Mapping[str, str], source: Source | None = None) -> ClusterConfig:
     """Returns the configured cluster. Options take precedence over the environment, which takes precedence over files.
 
-    Raises InvalidConfig.
+    With a source, the nodes are those of its log directories. Raises InvalidConfig.
     """
     from dataclasses import replace
 
@@ -182,10 +186,11 @@ def cluster_config(options: argparse.Namespace, environ: Mapping[str, str]) -> C
     security = Security(options.tls == "auto", dict(map(parse_user, options.user)), options.acl)
     brokers = [security.settings(_with_listeners(given := properties | overrides, options), given) for properties in files]
     nodes = options.nodes or (1 if len(files) == 1 and not options.listener and _has_listeners(settings) else None)
-    cluster_id = environ.get("CLUSTER_ID", DEFAULT_CLUSTER_ID)
+    cluster_id = environ.get("CLUSTER_ID", DEFAULT_CLUSTER_ID) if source is None else source.cluster_id
     cluster = cluster_of(
         brokers,
         nodes=nodes,
+        identities=() if source is None else [source.settings_of(node_id) for node_id in sorted(source.nodes)],
         cluster_id=cluster_id,
         as_version=options.as_version,
         ignore_unknown_settings=options.ignore_unknown_settings,
@@ -339,6 +344,7 @@ def add_options(run: argparse.ArgumentParser) -> None:
         "--topic", action="append", default=[], metavar="NAME:PARTITIONS[:REPLICAS]", help="create this topic at startup; repeatable"
     )
     _add_state_options(run)
+    add_log_dir_options(run)
     _add_security_options(run)
     run.add_argument("--max-memory", type=size, metavar="SIZE", help="memory limit for all logs, such as 512m (default: no limit)")
     run.add_argument(

@@ -153,6 +153,7 @@ class BlockingControls(BlockingWaitControls):
     snapshots = blocking(StateControls.snapshots)
     reset = blocking(StateControls.reset)
     save = blocking(StateControls.save)
+    export_log_dirs = blocking(StateControls.export_log_dirs)
 
     start_capture = blocking(CaptureControls.start_capture)
     stop_capture = blocking(CaptureControls.stop_capture)

@@ -1,8 +1,9 @@
-"""Controls of the state: snapshots, the state after start, and saving to a file."""
+"""Controls of the state: snapshots, the state after start, saving to a file, and exporting to log directories of Apache Kafka."""
 
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -10,6 +11,18 @@ from ..control_errors import InvalidControl, unknown
 from ..snapshots.handle import Snapshot
 from .declaration import Controls, control
 from .parameters import SnapshotId
+
+
+@dataclass(frozen=True)
+class ExportedNode:
+    """The log directory of a node that was written for Apache Kafka."""
+
+    node: int
+    """The id of the node."""
+    log_bytes: int
+    """The size of all segments."""
+    command: str
+    """The command that starts the node, to be run in the folder of Apache Kafka."""
 
 
 class StateControls(Controls):
@@ -75,6 +88,27 @@ class StateControls(Controls):
             return await server.in_thread(lambda: save(state, path))
         except OSError as error:
             raise InvalidControl("file", f"cannot write {path}: {error.strerror or error}") from None
+
+    @control("state export-log-dirs")
+    async def export_log_dirs(
+        self, directory: Annotated[str | os.PathLike[str], "the path of an empty or new folder"]
+    ) -> list[ExportedNode]:
+        """Writes the cluster as log directories, on which Apache Kafka 4.3 or later starts, and returns the nodes.
+
+        There is one folder for each node, with a server.properties. Topics with their ids, settings and records come back, and so do
+        groups with their offsets, transactions, producers, ACLs, SCRAM credentials and quotas. The nodes listen on 127.0.0.1:9092 and the
+        following ports, without TLS or SASL. Raises ValueError if the folder is not empty or cannot be written.
+        """
+        from ..directories.exporting import collect, start_command, write_folders
+
+        server, path = self._server, Path(directory)
+        with server.control_turn("exporting log directories"):
+            nodes = collect(server.cluster)
+        try:
+            written = await server.in_thread(lambda: write_folders(nodes, path))
+        except OSError as error:
+            raise InvalidControl("directory", f"cannot write {error.filename or path}: {error.strerror or error}") from None
+        return [ExportedNode(each.node_id, each.size, start_command(each.properties)) for each in written]
 
     def _id_of(self, snapshot: Snapshot | int) -> int:
         """Returns the id of a snapshot. Raises InvalidControl if there is none with this id."""

@@ -23,6 +23,7 @@ from ..settings.spelling import check_scope
 
 if TYPE_CHECKING:
     from ..controls.http.access import ControlAddress
+    from ..directories.source import Source
     from ..registry_edge.access import RegistryAddress
     from ..releases.release import Release
     from ..seed_data.reading import Place
@@ -49,17 +50,46 @@ def suggest_keywords(function: F) -> F:
     return cast(F, call)
 
 
+def log_dirs_of(directories: Sequence[str | PathLike[str]]) -> Source | None:
+    """Returns the log directories to import, None without any. Raises TypeError or ValueError."""
+    if not directories:
+        return None
+    from ..directories.selection import LogDirImport
+    from ..directories.source import source_of
+
+    _check_type("from_log_dirs", directories, list, tuple)
+    for each in directories:
+        _check_type("from_log_dirs", each, str, PathLike)
+    return source_of(LogDirImport([Path(each) for each in directories]))
+
+
 def cluster_config(
-    nodes: int, settings: Mapping[str, SettingValue], security: Security, as_version: str | None, *, ignore_unknown: bool
+    nodes: int,
+    settings: Mapping[str, SettingValue],
+    security: Security,
+    as_version: str | None,
+    *,
+    ignore_unknown: bool,
+    source: Source | None = None,
 ) -> ClusterConfig:
-    """Returns the nodes with their settings, on free ports unless the settings contain listeners. Raises TypeError or ValueError."""
+    """Returns the nodes with their settings, on free ports unless the settings contain listeners. Raises TypeError or ValueError.
+
+    With a source, the nodes are those of its log directories.
+    """
     if not isinstance(nodes, int) or isinstance(nodes, bool):
         raise TypeError(f"nodes must be an int, not {nodes!r}")
     given = texts_of(settings)
     if not ignore_unknown:
         check_scope(given)
     brokers = [security.settings({"listeners": ANY_PORT} | given, settings)]
-    config = cluster_of(brokers, nodes=nodes, as_version=as_version, ignore_unknown_settings=ignore_unknown)
+    config = cluster_of(
+        brokers,
+        nodes=nodes,
+        identities=() if source is None else [source.settings_of(node_id) for node_id in sorted(source.nodes)],
+        cluster_id="" if source is None else source.cluster_id,
+        as_version=as_version,
+        ignore_unknown_settings=ignore_unknown,
+    )
     warn_of_unknown_settings(config.unknown)
     return security.apply_to(config)
 

@@ -12,10 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
-from ..cluster.startup_topics import TopicOptions, check_topics, topic_specs_of
 from ..controls.cluster_controls import BlockingControls, ClusterControls
-from ..network.driver import new_event_loop
-from ..network.server import Server, ServerOptions
 from ..security.startup import security_of
 from ..settings.cluster_config import DEFAULT_LIMITS, RecordLimits
 from ..settings.properties import SettingValue
@@ -28,6 +25,7 @@ from .arguments import (
     control_address,
     files_of,
     levels_of,
+    log_dirs_of,
     registry_address,
     split_registry_settings,
     suggest_keywords,
@@ -39,6 +37,8 @@ from .group import AsyncGroup, Group
 from .topic import AsyncTopic, Topic
 
 if TYPE_CHECKING:
+    from ..cluster.startup_topics import TopicOptions
+    from ..network.server import Server
     from ..seed_data.reading import Place
     from ..tls.generated import GeneratedTls
 
@@ -62,6 +62,7 @@ class AnyCluster:
         users: Mapping[str, str] | None = None,
         acls: Sequence[str] = (),
         data: Place | Sequence[Place] = (),
+        from_log_dirs: Sequence[str | PathLike[str]] = (),
         seed: int | None = None,
         transaction_version: int = 2,
         features: Mapping[str, int] | None = None,
@@ -74,18 +75,23 @@ class AnyCluster:
         capture: str | PathLike[str] | None = None,
         capture_addresses: str = "canonical",
     ) -> None:
+        from ..cluster.startup_topics import check_topics, topic_specs_of
+        from ..network.server import ServerOptions
+
         security = security_of(tls, users, acls)
+        source = log_dirs_of(from_log_dirs)
         registry_settings, settings = split_registry_settings(settings or {})
-        config = cluster_config(nodes, settings, security, as_version, ignore_unknown=ignore_unknown_settings)
+        config = cluster_config(nodes, settings, security, as_version, ignore_unknown=ignore_unknown_settings, source=source)
         levels = levels_of(features or {}, transaction_version, config.release)
         config = replace(config, features=levels, record=RecordLimits.of(record_exchanges, record_bytes))
         specs = topic_specs_of({} if topics is None else topics)
-        check_topics(specs, nodes, config.setting_rows)
+        check_topics(specs, len(config.nodes), config.setting_rows)
         check_seed(seed)
         options = ServerOptions(
             config,
             specs,
             files_of(data),
+            log_dirs=source,
             seed=seed,
             control=control_address(control, control_token),
             capture=capture_options(capture, capture_addresses),
@@ -120,6 +126,7 @@ class AnyCluster:
         that was saved. Raises ValueError for a file that is damaged, was written by a newer version or needs `trust`, and OSError if it
         cannot be read.
         """
+        from ..network.server import ServerOptions
         from ..snapshots.loading import load_on_any_ports
 
         registry_settings, settings = split_registry_settings(settings or {})
@@ -247,6 +254,8 @@ class Cluster(AnyCluster, BlockingControls):
     transactions v2 (KIP-890). `features` are levels of features, such as {"share.version": 0}; the default is the highest level of each.
     `as_version` is the release of Kafka to emulate, from "2.1" to "4.3" (the default), or "wireshark-4.0".
 
+    `from_log_dirs` are `log.dirs` of Apache Kafka, one for each node of a cluster, with whose nodes, topics, records and groups it starts.
+
     `data` is a file, a folder or a pattern such as "fixtures/*.jsonl", or several: topics and records with which the cluster starts.
 
     With `tls=True` clients connect by TLS; a CA and certificates are created (`tls.ca_file`). `users` maps names to passwords, with which
@@ -352,6 +361,7 @@ class Cluster(AnyCluster, BlockingControls):
 
     def _serve(self, started: Future[None]) -> None:
         """Runs the cluster in its thread. An exception during start-up is passed to `start`, which raises it."""
+        from ..network.driver import new_event_loop
 
         async def run_cluster() -> None:
             async with self._cluster:

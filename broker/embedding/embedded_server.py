@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..network.server import Server, ServerOptions
-
 if TYPE_CHECKING:
     from ..controls.http.listener import ControlListener
+    from ..network.server import Server, ServerOptions
     from ..registry_edge.listener import RegistryListener
 
 NOT_RUNNING = "the cluster is not running; use it inside its `with` block, or between start() and stop()"
@@ -57,6 +56,8 @@ class EmbeddedServer:
         """Starts the server and its control listener. Raises ValueError if it is running, OSError if a port is in use."""
         if self._running is not None:
             raise ValueError(f"the cluster is running already, at {self._running.bootstrap_servers}; stop it before you start it again")
+        from ..network.server import Server
+
         server = Server(self.options)
         await server.start()
         self._running = server

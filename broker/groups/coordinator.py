@@ -56,6 +56,24 @@ class Groups:
     def settings(self) -> GroupSettings:
         return self._table.settings
 
+    def load(self, kind: str, group_id: str, epoch: int) -> Group:
+        """Adds a group without members that was read from `__consumer_offsets`, with its epoch or generation, and returns it.
+
+        `kind` is the attribute `type` of the group's class. A group of another kind with the same id is replaced.
+        """
+        group = self._table.get(group_id)
+        if group is None or group.type != kind:
+            group = self._table.new_group(kind, group_id)
+            self._table.store(group)
+        if epoch > group.epoch:
+            group.begin_epoch_for_all(epoch)
+        return group
+
+    def forget(self, group_id: str) -> None:
+        """Removes a group that `load` has added, because its tombstone was read."""
+        if self._table.get(group_id) is not None:
+            self._table.remove(group_id)
+
     def continue_from(self, former: Groups, unchanged: Container[str]) -> None:
         """Continues the epochs of the groups of the cluster before, whose members may still be connected, except of `unchanged` ones."""
         self._table.continue_from(former._table, unchanged)

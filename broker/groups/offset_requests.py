@@ -47,6 +47,10 @@ class OffsetRequests:
         """Returns the offsets of a group; without any, a new empty object that is not stored."""
         return self._offsets.get(group_id) or CommittedOffsets()
 
+    def group_ids(self) -> list[str]:
+        """Returns the ids of the groups that have offsets."""
+        return [group_id for group_id, offsets in self._offsets.items() if offsets]
+
     # OffsetCommit and OffsetFetch
 
     def check_commit(
@@ -96,6 +100,18 @@ class OffsetRequests:
             self._index.add(group_id, topic)
             if committed.expire_timestamp_ms is not None:  # it may be earlier than the expiry of the commits before
                 self._unexpired_until_ms.pop(group_id, None)
+
+    def load(self, group_id: str, topic: str, partition: int, committed: CommittedOffset | None, producer_id: int | None = None) -> None:
+        """Applies a record of `__consumer_offsets`: a commit, its deletion (None), or with a producer a commit of its transaction."""
+        kept = self._offsets.setdefault(group_id, CommittedOffsets())
+        if committed is None:
+            kept.delete(topic, partition)
+        elif producer_id is None:
+            kept.commit(topic, partition, committed)
+            self._index.add(group_id, topic)
+        else:
+            kept.pending.add(producer_id, topic, partition, committed)
+            self._index.add(group_id, topic, producer_id)
 
     # TxnOffsetCommit and EndTxn
 

@@ -8,7 +8,7 @@ timers when an exception is raised.
 from __future__ import annotations
 
 import random
-from collections.abc import Collection, Container, Iterable, Iterator
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 
@@ -108,6 +108,16 @@ class GroupTable:
     def cancel_retention_timer_if_unused(self) -> None:
         if not self._groups:
             self.timers.cancel(_RETENTION_TIMER)
+
+    def new_group(self, kind: str, group_id: str) -> Group:
+        """Returns a new group of the class whose attribute `type` is `kind`."""
+        new: Mapping[str, Callable[[str], Group]] = {
+            ClassicGroup.type: self.new_classic_group,
+            ConsumerGroup.type: self.new_consumer_group,
+            ShareGroup.type: self.new_share_group,
+            StreamsGroup.type: self.new_streams_group,
+        }
+        return new[kind](group_id)
 
     # Classic groups
 

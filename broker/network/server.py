@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ..controls.http.access import ControlAddress
+    from ..directories.source import Source
     from ..faults.fault import Fault
     from ..registry_edge.access import RegistryAddress
     from ..snapshots.cluster import State
@@ -59,6 +60,8 @@ class ServerOptions:
     """The topics that exist from the start."""
     data: Sequence[Path] = ()
     """Files of seed data."""
+    log_dirs: Source | None = None
+    """The log directories of brokers, with whose contents the cluster begins."""
     state: State | None = None
     """A saved state, with which the cluster begins."""
     seed: int | None = None
@@ -123,6 +126,10 @@ class Server:
             self.driver.core = self._new_core(self.config, self._state)
             self._log_memory = self.cluster.log_memory
             await self.security.prepare(self.config, self.cluster)
+            if options.log_dirs is not None:
+                from ..directories.importing import import_directories
+
+                import_directories(self.cluster, options.log_dirs)
             create_topics(self.cluster, options.topics)
             if options.data:
                 from ..seed_data.loading import load_files

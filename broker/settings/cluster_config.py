@@ -151,6 +151,7 @@ def cluster_of(
     brokers: Sequence[Mapping[str, str]],
     *,
     nodes: int | None = None,
+    identities: Sequence[Mapping[str, str]] = (),
     cluster_id: str = "",
     as_version: str | None = None,
     ignore_unknown_settings: bool = False,
@@ -158,7 +159,8 @@ def cluster_of(
     """Returns a cluster of brokers with the given settings, one mapping per broker. Raises InvalidConfig.
 
     A single mapping describes all nodes: node n gets each port plus n - 1, and the id plus n - 1. `nodes` then defaults to one node
-    if the mapping has a node id, and otherwise to `DEFAULT_NODES`. `as_version` is the release to emulate, None for Kafka 4.3.
+    if the mapping has a node id, and otherwise to `DEFAULT_NODES`. With `identities`, these are the
+    ids and racks of the nodes instead. `as_version` is the release to emulate, None for Kafka 4.3.
     With `ignore_unknown_settings` a misspelt setting is listed in `unknown` instead of raising InvalidConfig.
     """
     if nodes is not None and nodes < 1:
@@ -166,7 +168,10 @@ def cluster_of(
     names = set[str]().union(*brokers)
     if not ignore_unknown_settings:
         check_spelling(names)
-    if len(brokers) == 1:
+    if identities and len(brokers) == 1:
+        given = [{**brokers[0], **identity} for identity in identities]
+        configs = [_node(_node_id(properties) or 0, properties, shift) for shift, properties in enumerate(given)]
+    elif len(brokers) == 1:
         node_id = _node_id(brokers[0])
         count = nodes or (DEFAULT_NODES if node_id is None else 1)
         first = 1 if node_id is None else node_id

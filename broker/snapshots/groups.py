@@ -6,7 +6,7 @@ in the group without it, as after a coordinator has failed over: they join again
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from ...protocol.stored.coordinator_records import RecordType
@@ -387,14 +387,8 @@ def _record_of(group: Group) -> Record[Any]:
 def fill_groups(groups: Groups, plain: Mapping[str, Plain], shift_ms: int) -> None:
     """Adds the groups and offsets of a written state to the groups of a new cluster, without their timers."""
     table = groups._table
-    new: Mapping[str, Callable[[str], Group]] = {
-        ClassicGroup.type: table.new_classic_group,
-        ConsumerGroup.type: table.new_consumer_group,
-        ShareGroup.type: table.new_share_group,
-        StreamsGroup.type: table.new_streams_group,
-    }
     for each in plain["groups"]:
-        group = new[each["type"]](each["group"]["group_id"])
+        group = table.new_group(each["type"], each["group"]["group_id"])
         _record_of(group).fill(group, each["group"], shift_ms)
         table.store(group)
     OFFSETS.fill(groups.offsets, plain["offsets"], shift_ms)

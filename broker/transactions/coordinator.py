@@ -117,6 +117,19 @@ class Transactions:
             self._set_expiry(former)
         return self._transactions.get(transactional_id)
 
+    def load(self, transaction: Transaction) -> None:
+        """Adds a transactional id that was read from `__transaction_state`. The timeout of an open transaction begins again.
+
+        A prepared transaction gets its missing markers.
+        """
+        self._transactions[transaction.transactional_id] = transaction
+        if transaction.state is TransactionState.ONGOING:
+            self._set_timeout(transaction, transaction.timeout_ms)
+        elif transaction.state in PREPARED:
+            self._write_markers(transaction)
+        else:
+            self._set_expiry(transaction)
+
     # Requests of producers.
 
     def allows_timeout(self, timeout_ms: int) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...protocol.schema import ProtocolError
 from ...protocol.stored.coordinator_records import (
     CoordinatorRecord,
     TransactionLogKey,
@@ -10,7 +11,7 @@ from ...protocol.stored.coordinator_records import (
     write_key,
     write_value,
 )
-from .transaction import Transaction, TransactionState
+from .transaction import Producer, TopicPartition, Transaction, TransactionState
 
 _KIND = 0
 _STATUS = {
@@ -42,6 +43,26 @@ def transaction_record(transaction: Transaction, now_ms: int, transaction_versio
         client_transaction_version=transaction.client_version,
     )
     return CoordinatorRecord(_key(transaction), write_value(min(transaction_version, 1), value))
+
+
+def read_transaction(record: CoordinatorRecord) -> tuple[str, Transaction | None]:
+    """Returns the transactional id of a record, and its state, None after a tombstone. Raises ProtocolError for other bytes."""
+    transactional_id = TransactionLogKey.decode(0, record.key[2:]).transactional_id
+    if record.value is None:
+        return transactional_id, None
+    value = TransactionLogValue.decode(min(int.from_bytes(record.value[:2], "big"), 1), record.value[2:])
+    transaction = Transaction(transactional_id, value.producer_id)
+    transaction.producer = Producer(value.producer_id, value.producer_epoch)
+    transaction.previous_producer_id, transaction.next_producer_id = value.previous_producer_id, value.next_producer_id
+    transaction.timeout_ms, transaction.start_ms = value.transaction_timeout_ms, value.transaction_start_timestamp_ms
+    transaction.client_version = value.client_transaction_version
+    states = {number: state for state, number in _STATUS.items()}
+    if value.transaction_status not in states:
+        raise ProtocolError(f"the transactional id {transactional_id} has the unknown status {value.transaction_status}")
+    transaction.state = states[value.transaction_status]
+    topics = value.transaction_partitions or ()
+    transaction.partitions = {TopicPartition(each.topic, index): None for each in topics for index in each.partition_ids}
+    return transactional_id, transaction
 
 
 def tombstone(transaction: Transaction) -> CoordinatorRecord:

@@ -145,7 +145,7 @@ def _method(operation: Operation, indent: str) -> Iterator[str]:
 
 
 def _sent(operation: Operation, arguments: str) -> str:
-    call = f'{"get" if operation.reads else "post"}("{operation.path}", {arguments})'
+    call = f'Controls.this.{"get" if operation.reads else "post"}("{operation.path}", {arguments})'  # an owner may have a control "get"
     return f"return {_read(operation.result, call)};" if operation.result else f"{call};"
 
 

@@ -93,7 +93,7 @@ def type_name(kind: Type) -> str:
         item = type_name(kind.of_items)
         name = f"({item})[]" if " " in item else f"{item}[]"
     elif kind.kind == "map":
-        name = f"Record<string, {type_name(kind.of_items)}>"
+        name = f"{{ [key: string]: {type_name(kind.of_items)} }}"  # Record is a structure
     else:
         name = "NewRecord | Bytes | null" if kind.name == "NewRecord" else kind.name or SCALARS[kind.kind]
     return f"{name} | null" if kind.is_nullable and "null" not in name else name

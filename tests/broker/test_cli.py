@@ -224,6 +224,9 @@ def test_invalid_options_print_one_line(argv: list[str], message: str, capsys: p
         ),
         (["--control", "127.0.0.1:9099", "--control-token", ""], "invalid token for control"),
         (["--data", "missing"], "no seed data at missing: give a file, a folder with .jsonl or .csv files"),
+        (["--latest", "5"], "--topics, --from-offset, --until-time and --latest have no effect without --from-log-dir"),
+        (["--from-log-dir", "missing"], "missing is no folder; give one of the log.dirs of a broker"),
+        (["--from-log-dir", "missing", "--nodes", "2"], "--load and --nodes cannot be combined with --from-log-dir"),
         (["--exec", "'pytest"], "--exec: No closing quotation in 'pytest"),
         (["--exec", ""], "--exec needs a command, such as 'pytest -q'"),
         (["--feature", "group.versio=1"], "unknown feature group.versio: did you mean group.version?"),
@@ -534,7 +537,7 @@ def test_healthcheck_without_a_cluster_fails() -> None:
             "from odradek.broker.commands import ctl",
             {"asyncio", "broker.cluster.state", "broker.network", "storage"},
         ),
-        ("from odradek import Cluster", {"broker.handlers.topics", "broker.snapshots.table"}),
+        ("from odradek import Cluster", {"broker.cluster.state", "broker.network.server", "protocol.frame", "storage.log"}),
     ],
 )
 def test_declarations_of_controls_import_few_modules(imports: str, left_out: set[str]) -> None:

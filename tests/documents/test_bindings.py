@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from documents.bindings import go, java, node
-from documents.bindings.interface import Field, Type, interface, type_of, wrapped
+from documents.bindings.interface import Field, Interface, Operation, Type, interface, type_of, wrapped
 
 TEXT, INTEGER = {"type": "string"}, {"type": "integer"}
 NULL = {"type": "null"}
@@ -22,8 +22,8 @@ RECORD = {"$ref": "#/components/schemas/Record"}
         ({"anyOf": [{"$ref": "#/components/schemas/Bytes"}, NULL]}, "Bytes", "Bytes", "Bytes | null"),
         ({"anyOf": [TEXT, {"type": "array", "items": TEXT}, NULL]}, "[]string", "List<String>", "string[] | null"),
         ({"anyOf": [RECORD, NULL]}, "*Record", "Record", "Record | null"),
-        ({"type": "object", "additionalProperties": INTEGER}, "map[string]int", "Map<String, Long>", "Record<string, number>"),
-        ({"type": "array", "items": {"type": "object"}}, "[]map[string]any", "List<Map<String, Object>>", "(Record<string, unknown>)[]"),
+        ({"type": "object", "additionalProperties": INTEGER}, "map[string]int", "Map<String, Long>", "{ [key: string]: number }"),
+        ({"type": "array", "items": {"type": "object"}}, "[]map[string]any", "List<Map<String, Object>>", "({ [key: string]: unknown })[]"),
         ({"anyOf": [{"type": "boolean"}, {"enum": ["refused", "closed"]}]}, "string", "String", "string"),
         ({"anyOf": [TEXT, INTEGER]}, "any", "Object", "unknown"),
         ({}, "any", "Object", "unknown"),
@@ -45,6 +45,11 @@ def test_operations_have_the_names_of_python() -> None:
     assert [(each.name, each.type.kind) for each in advance.required] == [("duration", "duration")] and not advance.options
     assert [each.name for each in operations["", "stop_node"].options] == ["graceful"]
     assert operations["", "list_faults"].reads and operations["", "reset"].result is None
+
+
+def test_control_named_get_hides_no_method_of_java() -> None:
+    control = Operation("get", "schemas", "/schema/get", True, "Returns a schema.", [], [], Type("text"))
+    assert 'Json.text(Controls.this.get("/schema/get", ' in java.source(Interface([control], []))
 
 
 def test_words_of_a_language_are_not_names() -> None:

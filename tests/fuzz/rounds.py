@@ -17,8 +17,9 @@ from typing import NamedTuple
 
 from odradek import broker
 from odradek.protocol.messages import APIS
+from odradek.protocol.messages.create_topics import CREATE_TOPICS, CreatableTopicConfigs
 from odradek.protocol.messages.metadata import METADATA, MetadataResponsePartition, MetadataResponseTopic
-from odradek.protocol.schema import Message
+from odradek.protocol.schema import Api, Message
 from odradek.protocol.stored import consumer_protocol, coordinator_records
 
 from .batches import Batches
@@ -44,6 +45,11 @@ from .player import (
 FRAMES_A_ROUND = 1000
 CLIENTS = 6
 WARM_UP_FRAMES = 200
+ENCODED_PARTS: dict[Api, list[type[Message]]] = {
+    METADATA: [MetadataResponseTopic, MetadataResponsePartition],
+    CREATE_TOPICS: [CreatableTopicConfigs],
+}
+"""The parts of responses that handlers encode by themselves."""
 NEWEST_VERSION = 5
 """The newest version of coordinator records and of metadata that group members exchange."""
 NODES = (1, 2, 1, 3, 1)
@@ -203,9 +209,10 @@ def warm_up(seed: int) -> Batches:
         for version in range(api.versions.first, api.versions.last + 1):
             for message in (api.request, api.response):
                 message.decoders[version], message.encoders[version], message.sliced_decoders[version], message.sliced_encoders[version]
-    for version in range(METADATA.versions.first, METADATA.versions.last + 1):
-        for message in (MetadataResponseTopic, MetadataResponsePartition):  # they are encoded by themselves
-            message.encoders[version]
+    for api, parts in ENCODED_PARTS.items():
+        for version in range(api.versions.first, api.versions.last + 1):
+            for part in parts:
+                part.encoders[version]
     for message in Message.__subclasses__():
         with suppress(TypeError):  # raised for fields without a default, but after __init__ was compiled
             message()

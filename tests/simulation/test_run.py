@@ -126,6 +126,21 @@ def test_producer_without_idempotence_doubles_a_record() -> None:
     assert run(_doubles) == "<each_once: b'0': b'0' is in orders-0 2 times and was sent 1 times>"
 
 
+async def _authenticates(sim: Simulation) -> bool:
+    with pytest.raises(ValueError, match="a simulation has no TLS; leave tls out"):
+        await sim.cluster(tls=True)
+    cluster = await sim.cluster(topics={"orders": 1}, users={"alice": "secret"})
+    producer = AIOKafkaProducer(**cluster.client_config("aiokafka"))
+    await producer.start()
+    await producer.send_and_wait("orders", b"one")
+    await producer.stop()
+    return bool(sim.history.no_record_lost and await cluster.records("orders"))
+
+
+def test_cluster_with_users_authenticates_clients() -> None:
+    assert run(_authenticates)
+
+
 async def _invariant(sim: Simulation) -> None:
     await sim.cluster()
     sim.always(lambda: sim.now_s < 5)
@@ -172,12 +187,14 @@ async def _killed(sim: Simulation) -> tuple[Worker, list[str]]:
                 await asyncio.open_connection("shop", 80)
             except OSError as error:
                 done.append(str(error.strerror))
+                await asyncio.sleep(10)  # until the worker runs again
+                raise
 
     worker = sim.start(work)
     sim.restart(worker, after=1, for_s=5)
     await asyncio.sleep(3)
     assert not worker.is_running
-    await asyncio.sleep(5)
+    await asyncio.sleep(15)
     return worker, done
 
 

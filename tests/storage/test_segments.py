@@ -142,7 +142,7 @@ def damaged(position: int, format_: str, value: int) -> bytearray:
         (damaged(0, ">q", 5), "no batch of 100 bytes with the offset 5 can follow the offset 6"),
         (damaged(8, ">i", 89), "no batch of 101 bytes with the offset 6 can follow the offset 6"),
         (damaged(8, ">i", HEADER_BYTES - 13), "no batch of 60 bytes with the offset 6 can follow the offset 6"),
-        (damaged(8, ">i", -1), "no batch of 11 bytes with the offset 6 can follow the offset 6"),
+        (damaged(8, ">i", -1), "no batch of 4294967307 bytes with the offset 6 can follow the offset 6"),
         (damaged(23, ">i", -1), "no batch of 100 bytes with the offset 6 can follow the offset 6"),
         (damaged(8, ">i", 88)[:160], "60 bytes after the last batch"),
     ],

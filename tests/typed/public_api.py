@@ -71,6 +71,7 @@ def construction() -> None:
         users={"alice": "secret"},
         acls=["User:alice:allow:read:topic:orders"],
         data=["fixtures/*.jsonl", Path("fixtures")],
+        from_log_dirs=["kafka-data", Path("kafka-data")],
         seed=1,
         transaction_version=1,
         features={"share.version": 0},
@@ -222,6 +223,7 @@ def time_and_state(cluster: Cluster) -> None:
     cluster.close_snapshot(kept.id)
     cluster.reset()
     assert_type(cluster.save(Path("state")), int)
+    assert_type(cluster.export_log_dirs(Path("kafka-data"))[0].command, str)
 
 
 def wire(cluster: Cluster, kafka_wire: KafkaWire) -> None:
@@ -338,6 +340,7 @@ async def asynchronous_controls(given: AsyncCluster) -> None:
     await given.close_snapshot(kept)
     await given.reset()
     await given.save("state")
+    await given.export_log_dirs("kafka-data")
     await given.stop()
 
 

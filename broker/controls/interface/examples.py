@@ -30,6 +30,7 @@ _CALLS: dict[str, dict[str, Any]] = {
 _VALUES: dict[str, Any] = {
     "client_id": "billing-1",
     "file": "cluster.odradek",
+    "directory": "kafka-data",
     "group": "billing",
     "moment": "2027-01-01T00:00:00Z",
     "ms": 200,

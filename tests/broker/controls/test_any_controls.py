@@ -126,6 +126,7 @@ def _argument(cluster: Cluster, name: str, annotation: Any, random: Random, fold
         "moment": lambda: cluster.clock.state().now + timedelta(seconds=random.choice((-5, 1, 600))),
         "speed": lambda: random.choice((0.5, 60, -1)),
         "file": lambda: folder / random.choice(("state", "none/state")),
+        "directory": lambda: folder / random.choice(("kafka", "state/kafka")),
         "records": lambda: ["value", ("key", "value")],
         "fault": lambda: random.choice([each.fault for each in cluster.list_faults()] or [1]),
         "pause_s": lambda: 0.0,

@@ -21,6 +21,10 @@ final class ControlClient {
         this.address = address;
     }
 
+    String address() {
+        return address;
+    }
+
     Object get(String path, Map<String, Object> arguments) {
         List<String> query = new ArrayList<>();
         arguments.forEach((name, value) -> {

@@ -41,199 +41,199 @@ public abstract class Controls {
      * authorizer.
      */
     public List<AclInfo> acls() {
-        return Json.list(get("/acl/list", Options.arguments()), AclInfo::of);
+        return Json.list(Controls.this.get("/acl/list", Options.arguments()), AclInfo::of);
     }
 
     /** Returns the users with a password for PLAIN or SCRAM credentials, and the super users, by name. */
     public List<UserInfo> users() {
-        return Json.list(get("/user/list", Options.arguments()), UserInfo::of);
+        return Json.list(Controls.this.get("/user/list", Options.arguments()), UserInfo::of);
     }
 
     /** Writes what all clients and brokers send to a file for Wireshark and `odradek explain`. */
     public void startCapture(String file) {
-        post("/capture/start", Options.arguments("file", file));
+        Controls.this.post("/capture/start", Options.arguments("file", file));
     }
 
     /** Writes what all clients and brokers send to a file for Wireshark and `odradek explain`. */
     public void startCapture(String file, Consumer<StartCaptureOptions> with) {
         StartCaptureOptions options = new StartCaptureOptions();
         with.accept(options);
-        post("/capture/start", options.with("file", file));
+        Controls.this.post("/capture/start", options.with("file", file));
     }
 
     /** Ends the capture and returns its size. */
     public CaptureInfo stopCapture() {
-        return CaptureInfo.of(post("/capture/stop", Options.arguments()));
+        return CaptureInfo.of(Controls.this.post("/capture/stop", Options.arguments()));
     }
 
     /** Returns the last pushes of metrics of all nodes, the oldest first. */
     public List<ClientMetricsPush> clientMetrics() {
-        return Json.list(get("/telemetry/list", Options.arguments()), ClientMetricsPush::of);
+        return Json.list(Controls.this.get("/telemetry/list", Options.arguments()), ClientMetricsPush::of);
     }
 
     /** Stops a node: closes its connections and moves its partitions and groups to other nodes. */
     public void stopNode(long node) {
-        post("/node/stop", Options.arguments("node", node));
+        Controls.this.post("/node/stop", Options.arguments("node", node));
     }
 
     /** Stops a node: closes its connections and moves its partitions and groups to other nodes. */
     public void stopNode(long node, Consumer<StopNodeOptions> with) {
         StopNodeOptions options = new StopNodeOptions();
         with.accept(options);
-        post("/node/stop", options.with("node", node));
+        Controls.this.post("/node/stop", options.with("node", node));
     }
 
     /** Starts a stopped node on the same ports as before and returns once it accepts connections. */
     public void startNode(long node) {
-        post("/node/start", Options.arguments("node", node));
+        Controls.this.post("/node/start", Options.arguments("node", node));
     }
 
     /** Suspends a node, as SIGSTOP does: clients can connect, but get no answer. */
     public void pauseNode(long node) {
-        post("/node/pause", Options.arguments("node", node));
+        Controls.this.post("/node/pause", Options.arguments("node", node));
     }
 
     /** Continues a paused node. */
     public void resumeNode(long node) {
-        post("/node/resume", Options.arguments("node", node));
+        Controls.this.post("/node/resume", Options.arguments("node", node));
     }
 
     /** Cuts a node off from clients and from the other nodes. */
     public void isolate(long node) {
-        post("/node/isolate", Options.arguments("node", node));
+        Controls.this.post("/node/isolate", Options.arguments("node", node));
     }
 
     /** Reconnects an isolated node. */
     public void rejoin(long node) {
-        post("/node/rejoin", Options.arguments("node", node));
+        Controls.this.post("/node/rejoin", Options.arguments("node", node));
     }
 
     /** Adds a node with the settings of the first one, on free ports, and returns its id. */
     public long addNode() {
-        return Json.integer(post("/node/add", Options.arguments()));
+        return Json.integer(Controls.this.post("/node/add", Options.arguments()));
     }
 
     /** Adds a node with the settings of the first one, on free ports, and returns its id. */
     public long addNode(Consumer<AddNodeOptions> with) {
         AddNodeOptions options = new AddNodeOptions();
         with.accept(options);
-        return Json.integer(post("/node/add", options.with()));
+        return Json.integer(Controls.this.post("/node/add", options.with()));
     }
 
     /** Removes a node for good. */
     public void removeNode(long node) {
-        post("/node/remove", Options.arguments("node", node));
+        Controls.this.post("/node/remove", Options.arguments("node", node));
     }
 
     /** Returns all open connections in the order in which they were opened. */
     public List<ConnectionInfo> connections() {
-        return Json.list(get("/connection/list", Options.arguments()), ConnectionInfo::of);
+        return Json.list(Controls.this.get("/connection/list", Options.arguments()), ConnectionInfo::of);
     }
 
     /** Returns the requests that are not answered yet, with what they wait for, in the order of their connections. */
     public List<WaitingRequest> waitingRequests() {
-        return Json.list(get("/connection/waiting", Options.arguments()), WaitingRequest::of);
+        return Json.list(Controls.this.get("/connection/waiting", Options.arguments()), WaitingRequest::of);
     }
 
     /** Adds a fault: the requests that meet all criteria are hit by all acts. */
     public FaultInfo fault() {
-        return FaultInfo.of(post("/fault/add", Options.arguments()));
+        return FaultInfo.of(Controls.this.post("/fault/add", Options.arguments()));
     }
 
     /** Adds a fault: the requests that meet all criteria are hit by all acts. */
     public FaultInfo fault(Consumer<FaultOptions> with) {
         FaultOptions options = new FaultOptions();
         with.accept(options);
-        return FaultInfo.of(post("/fault/add", options.with()));
+        return FaultInfo.of(Controls.this.post("/fault/add", options.with()));
     }
 
     /** Returns the faults of the cluster in the order in which they are consulted. */
     public List<FaultInfo> listFaults() {
-        return Json.list(get("/fault/list", Options.arguments()), FaultInfo::of);
+        return Json.list(Controls.this.get("/fault/list", Options.arguments()), FaultInfo::of);
     }
 
     /** Returns when a fault has hit this many requests. */
     public FaultInfo waitForFault(long fault) {
-        return FaultInfo.of(get("/fault/wait", Options.arguments("fault", fault)));
+        return FaultInfo.of(Controls.this.get("/fault/wait", Options.arguments("fault", fault)));
     }
 
     /** Returns when a fault has hit this many requests. */
     public FaultInfo waitForFault(long fault, Consumer<WaitForFaultOptions> with) {
         WaitForFaultOptions options = new WaitForFaultOptions();
         with.accept(options);
-        return FaultInfo.of(get("/fault/wait", options.with("fault", fault)));
+        return FaultInfo.of(Controls.this.get("/fault/wait", options.with("fault", fault)));
     }
 
     /** Removes a fault, serves the requests that it holds, and returns what it has hit. */
     public FaultInfo removeFault(long fault) {
-        return FaultInfo.of(post("/fault/remove", Options.arguments("fault", fault)));
+        return FaultInfo.of(Controls.this.post("/fault/remove", Options.arguments("fault", fault)));
     }
 
     /** Removes all faults and serves the requests that they hold. */
     public void removeFaults() {
-        post("/fault/clear", Options.arguments());
+        Controls.this.post("/fault/clear", Options.arguments());
     }
 
     /** Adds a fault that hits one request: the n-th of an API by a client in a role, counted from now on. */
     public FaultInfo faultAt(String point) {
-        return FaultInfo.of(post("/fault/point", Options.arguments("point", point)));
+        return FaultInfo.of(Controls.this.post("/fault/point", Options.arguments("point", point)));
     }
 
     /** Loses the acknowledgements of a topic: the records are appended, then the connection is reset. */
     public FaultInfo lostAcks(String topic) {
-        return FaultInfo.of(post("/fault/preset/lost-acks", Options.arguments("topic", topic)));
+        return FaultInfo.of(Controls.this.post("/fault/preset/lost-acks", Options.arguments("topic", topic)));
     }
 
     /** Loses the acknowledgements of a topic: the records are appended, then the connection is reset. */
     public FaultInfo lostAcks(String topic, Consumer<LostAcksOptions> with) {
         LostAcksOptions options = new LostAcksOptions();
         with.accept(options);
-        return FaultInfo.of(post("/fault/preset/lost-acks", options.with("topic", topic)));
+        return FaultInfo.of(Controls.this.post("/fault/preset/lost-acks", options.with("topic", topic)));
     }
 
     /** Resets the connection of some requests, before anything is done, as an unreliable network does. */
     public FaultInfo flaky(double percent) {
-        return FaultInfo.of(post("/fault/preset/flaky", Options.arguments("percent", percent)));
+        return FaultInfo.of(Controls.this.post("/fault/preset/flaky", Options.arguments("percent", percent)));
     }
 
     /** Lets all requests to a node hang while their connections stay open, as a firewall does that drops packets. */
     public FaultInfo firewall(long node) {
-        return FaultInfo.of(post("/fault/preset/firewall", Options.arguments("node", node)));
+        return FaultInfo.of(Controls.this.post("/fault/preset/firewall", Options.arguments("node", node)));
     }
 
     /** Delays all responses. */
     public FaultInfo slowNetwork(long ms) {
-        return FaultInfo.of(post("/fault/preset/slow-network", Options.arguments("ms", ms)));
+        return FaultInfo.of(Controls.this.post("/fault/preset/slow-network", Options.arguments("ms", ms)));
     }
 
     /** Elects other leaders for a topic. */
     public FaultInfo leaderElection(String topic, Duration takes) {
-        return FaultInfo.of(post("/fault/preset/leader-election", Options.arguments("topic", topic, "takes", takes)));
+        return FaultInfo.of(Controls.this.post("/fault/preset/leader-election", Options.arguments("topic", topic, "takes", takes)));
     }
 
     /** Moves the coordinator of a group to another node, if there is one. */
     public FaultInfo coordinatorMoves(String group) {
-        return FaultInfo.of(post("/fault/preset/coordinator-moves", Options.arguments("group", group)));
+        return FaultInfo.of(Controls.this.post("/fault/preset/coordinator-moves", Options.arguments("group", group)));
     }
 
     /** Lets a node refuse all records with KAFKA_STORAGE_ERROR. */
     public FaultInfo diskFull(long node) {
-        return FaultInfo.of(post("/fault/preset/disk-full", Options.arguments("node", node)));
+        return FaultInfo.of(Controls.this.post("/fault/preset/disk-full", Options.arguments("node", node)));
     }
 
     /** Refuses records of a topic with acks=all, as if fewer than min.insync.replicas were in sync. */
     public FaultInfo notEnoughReplicas(String topic) {
-        return FaultInfo.of(post("/fault/preset/not-enough-replicas", Options.arguments("topic", topic)));
+        return FaultInfo.of(Controls.this.post("/fault/preset/not-enough-replicas", Options.arguments("topic", topic)));
     }
 
     /** Stops and starts one node after the other, and returns when all have been restarted. */
     public void rollingRestart(double pauseS) {
-        post("/fault/preset/rolling-restart", Options.arguments("pause_s", pauseS));
+        Controls.this.post("/fault/preset/rolling-restart", Options.arguments("pause_s", pauseS));
     }
 
     /** Crashes all running nodes at once and starts them again, and returns when they accept connections. */
     public void outage(double seconds) {
-        post("/fault/preset/outage", Options.arguments("seconds", seconds));
+        Controls.this.post("/fault/preset/outage", Options.arguments("seconds", seconds));
     }
 
     /**
@@ -241,80 +241,80 @@ public abstract class Controls {
      * groups rebalance.
      */
     public CrashedClient crashClient(String clientId) {
-        return CrashedClient.of(post("/fault/preset/crash-client", Options.arguments("client_id", clientId)));
+        return CrashedClient.of(Controls.this.post("/fault/preset/crash-client", Options.arguments("client_id", clientId)));
     }
 
     /** Returns all groups. */
     public List<GroupInfo> groups() {
-        return Json.list(get("/group/list", Options.arguments()), GroupInfo::of);
+        return Json.list(Controls.this.get("/group/list", Options.arguments()), GroupInfo::of);
     }
 
     /** Returns a group with its members, their partitions, the committed offsets and the lag. */
     public GroupInfo showGroup(String group) {
-        return GroupInfo.of(get("/group/show", Options.arguments("group", group)));
+        return GroupInfo.of(Controls.this.get("/group/show", Options.arguments("group", group)));
     }
 
     /** Waits until a group fulfils all given conditions, and returns it. */
     public GroupInfo waitForGroup(String group) {
-        return GroupInfo.of(get("/group/wait", Options.arguments("group", group)));
+        return GroupInfo.of(Controls.this.get("/group/wait", Options.arguments("group", group)));
     }
 
     /** Waits until a group fulfils all given conditions, and returns it. */
     public GroupInfo waitForGroup(String group, Consumer<WaitForGroupOptions> with) {
         WaitForGroupOptions options = new WaitForGroupOptions();
         with.accept(options);
-        return GroupInfo.of(get("/group/wait", options.with("group", group)));
+        return GroupInfo.of(Controls.this.get("/group/wait", options.with("group", group)));
     }
 
     /** Returns the identity of the cluster, its size, and its problems. */
     public ClusterInfo status() {
-        return ClusterInfo.of(get("/cluster/show", Options.arguments()));
+        return ClusterInfo.of(Controls.this.get("/cluster/show", Options.arguments()));
     }
 
     /** Returns all nodes with their states and listeners, in the order of their ids. */
     public List<NodeInfo> nodes() {
-        return Json.list(get("/node/list", Options.arguments()), NodeInfo::of);
+        return Json.list(Controls.this.get("/node/list", Options.arguments()), NodeInfo::of);
     }
 
     /** Creates a topic and returns its description. */
     public TopicInfo createTopic(String topic) {
-        return TopicInfo.of(post("/topic/create", Options.arguments("topic", topic)));
+        return TopicInfo.of(Controls.this.post("/topic/create", Options.arguments("topic", topic)));
     }
 
     /** Creates a topic and returns its description. */
     public TopicInfo createTopic(String topic, Consumer<CreateTopicOptions> with) {
         CreateTopicOptions options = new CreateTopicOptions();
         with.accept(options);
-        return TopicInfo.of(post("/topic/create", options.with("topic", topic)));
+        return TopicInfo.of(Controls.this.post("/topic/create", options.with("topic", topic)));
     }
 
     /** Deletes a topic with its records and the offsets that groups have committed for it. */
     public void deleteTopic(String topic) {
-        post("/topic/delete", Options.arguments("topic", topic));
+        Controls.this.post("/topic/delete", Options.arguments("topic", topic));
     }
 
     /** Returns all topics with their partitions, in the order of their creation. */
     public List<TopicInfo> topics() {
-        return Json.list(get("/topic/list", Options.arguments()), TopicInfo::of);
+        return Json.list(Controls.this.get("/topic/list", Options.arguments()), TopicInfo::of);
     }
 
     /** Writes records and returns their places in the same order. */
     public List<RecordPosition> produce(String topic, List<NewRecord> records) {
-        return Json.list(post("/record/produce", Options.arguments("topic", topic, "records", records)), RecordPosition::of);
+        return Json.list(Controls.this.post("/record/produce", Options.arguments("topic", topic, "records", records)), RecordPosition::of);
     }
 
     /** Writes records and returns their places in the same order. */
     public List<RecordPosition> produce(String topic, List<NewRecord> records, Consumer<ProduceOptions> with) {
         ProduceOptions options = new ProduceOptions();
         with.accept(options);
-        return Json.list(post("/record/produce", options.with("topic", topic, "records", records)), RecordPosition::of);
+        return Json.list(Controls.this.post("/record/produce", options.with("topic", topic, "records", records)), RecordPosition::of);
     }
 
     /**
      * Returns the records of a topic in the order of partitions and offsets, including open and aborted transactions.
      */
     public List<Record> records(String topic) {
-        return Json.list(get("/record/list", Options.arguments("topic", topic)), Record::of);
+        return Json.list(Controls.this.get("/record/list", Options.arguments("topic", topic)), Record::of);
     }
 
     /**
@@ -323,115 +323,120 @@ public abstract class Controls {
     public List<Record> records(String topic, Consumer<RecordsOptions> with) {
         RecordsOptions options = new RecordsOptions();
         with.accept(options);
-        return Json.list(get("/record/list", options.with("topic", topic)), Record::of);
+        return Json.list(Controls.this.get("/record/list", options.with("topic", topic)), Record::of);
     }
 
     /** Waits until a topic has `n` records that consumers can read (read_committed), and returns all of its records. */
     public List<Record> waitForRecords(String topic, long n) {
-        return Json.list(get("/record/wait", Options.arguments("topic", topic, "n", n)), Record::of);
+        return Json.list(Controls.this.get("/record/wait", Options.arguments("topic", topic, "n", n)), Record::of);
     }
 
     /** Waits until a topic has `n` records that consumers can read (read_committed), and returns all of its records. */
     public List<Record> waitForRecords(String topic, long n, Consumer<WaitForRecordsOptions> with) {
         WaitForRecordsOptions options = new WaitForRecordsOptions();
         with.accept(options);
-        return Json.list(get("/record/wait", options.with("topic", topic, "n", n)), Record::of);
+        return Json.list(Controls.this.get("/record/wait", options.with("topic", topic, "n", n)), Record::of);
     }
 
     /** Makes an in-sync replica the leader of a partition, in a new leader epoch. */
     public void moveLeader(String topic, long partition, long node) {
-        post("/leader/move", Options.arguments("topic", topic, "partition", partition, "node", node));
+        Controls.this.post("/leader/move", Options.arguments("topic", topic, "partition", partition, "node", node));
     }
 
     /** Elects leaders where necessary, as kafka-leader-election does, and returns the elections that were held. */
     public List<Election> elect(String kind) {
-        return Json.list(post("/leader/elect", Options.arguments("kind", kind)), Election::of);
+        return Json.list(Controls.this.post("/leader/elect", Options.arguments("kind", kind)), Election::of);
     }
 
     /** Elects leaders where necessary, as kafka-leader-election does, and returns the elections that were held. */
     public List<Election> elect(String kind, Consumer<ElectOptions> with) {
         ElectOptions options = new ElectOptions();
         with.accept(options);
-        return Json.list(post("/leader/elect", options.with("kind", kind)), Election::of);
+        return Json.list(Controls.this.post("/leader/elect", options.with("kind", kind)), Election::of);
     }
 
     /** Makes a node the coordinator of a group or transactional id. */
     public void moveCoordinator(long node) {
-        post("/coordinator/move", Options.arguments("node", node));
+        Controls.this.post("/coordinator/move", Options.arguments("node", node));
     }
 
     /** Makes a node the coordinator of a group or transactional id. */
     public void moveCoordinator(long node, Consumer<MoveCoordinatorOptions> with) {
         MoveCoordinatorOptions options = new MoveCoordinatorOptions();
         with.accept(options);
-        post("/coordinator/move", options.with("node", node));
+        Controls.this.post("/coordinator/move", options.with("node", node));
     }
 
     /** Replaces the replicas of a partition. */
     public void setReplicas(String topic, long partition, List<Long> replicas) {
-        post("/replica/set", Options.arguments("topic", topic, "partition", partition, "replicas", replicas));
+        Controls.this.post("/replica/set", Options.arguments("topic", topic, "partition", partition, "replicas", replicas));
     }
 
     /** Keeps reassignments in progress, also those that clients start, until `release_reassignments`. */
     public void holdReassignments() {
-        post("/reassignment/hold", Options.arguments());
+        Controls.this.post("/reassignment/hold", Options.arguments());
     }
 
     /** Completes the reassignments that were held, and lets new ones complete by themselves again. */
     public void releaseReassignments() {
-        post("/reassignment/release", Options.arguments());
+        Controls.this.post("/reassignment/release", Options.arguments());
     }
 
     /** Makes a follower stop, or follow at a distance of `records`, until `catch_up` or until it is elected leader. */
     public void lag(String topic, long partition, long node) {
-        post("/replica/lag", Options.arguments("topic", topic, "partition", partition, "node", node));
+        Controls.this.post("/replica/lag", Options.arguments("topic", topic, "partition", partition, "node", node));
     }
 
     /** Makes a follower stop, or follow at a distance of `records`, until `catch_up` or until it is elected leader. */
     public void lag(String topic, long partition, long node, Consumer<LagOptions> with) {
         LagOptions options = new LagOptions();
         with.accept(options);
-        post("/replica/lag", options.with("topic", topic, "partition", partition, "node", node));
+        Controls.this.post("/replica/lag", options.with("topic", topic, "partition", partition, "node", node));
     }
 
     /** Lets a follower that lags catch up. */
     public void catchUp(String topic, long partition, long node) {
-        post("/replica/catch-up", Options.arguments("topic", topic, "partition", partition, "node", node));
+        Controls.this.post("/replica/catch-up", Options.arguments("topic", topic, "partition", partition, "node", node));
     }
 
     /** Keeps the present state of the cluster as a snapshot for `restore`, and returns it. */
     public Snapshot snapshot() {
-        return Snapshot.of(post("/state/snapshot", Options.arguments()));
+        return Snapshot.of(Controls.this.post("/state/snapshot", Options.arguments()));
     }
 
     /** Brings the cluster back to the state of a snapshot, and closes all connections with RST. */
     public void restore(long snapshot) {
-        post("/state/restore", Options.arguments("snapshot", snapshot));
+        Controls.this.post("/state/restore", Options.arguments("snapshot", snapshot));
     }
 
     /** Releases a snapshot and the memory that only it uses. */
     public void closeSnapshot(long snapshot) {
-        post("/state/close", Options.arguments("snapshot", snapshot));
+        Controls.this.post("/state/close", Options.arguments("snapshot", snapshot));
     }
 
     /** Returns the snapshots that are not closed, oldest first. */
     public List<Snapshot> snapshots() {
-        return Json.list(get("/state/list", Options.arguments()), Snapshot::of);
+        return Json.list(Controls.this.get("/state/list", Options.arguments()), Snapshot::of);
     }
 
     /** Brings the cluster back to the state after its start, and closes all connections with RST. */
     public void reset() {
-        post("/state/reset", Options.arguments());
+        Controls.this.post("/state/reset", Options.arguments());
     }
 
     /** Saves the present state to a file, which replaces an existing one, and returns the size of the file in bytes. */
     public long save(String file) {
-        return Json.integer(post("/state/save", Options.arguments("file", file)));
+        return Json.integer(Controls.this.post("/state/save", Options.arguments("file", file)));
+    }
+
+    /** Writes the cluster as log directories, on which Apache Kafka 4.3 or later starts, and returns the nodes. */
+    public List<ExportedNode> exportLogDirs(String directory) {
+        return Json.list(Controls.this.post("/state/export-log-dirs", Options.arguments("directory", directory)), ExportedNode::of);
     }
 
     /** Returns all transactional ids with their transactions. */
     public List<TransactionInfo> transactions() {
-        return Json.list(get("/transaction/list", Options.arguments()), TransactionInfo::of);
+        return Json.list(Controls.this.get("/transaction/list", Options.arguments()), TransactionInfo::of);
     }
 
     /**
@@ -439,7 +444,7 @@ public abstract class Controls {
      * change.
      */
     public List<FindingInfo> doctor() {
-        return Json.list(get("/doctor", Options.arguments()), FindingInfo::of);
+        return Json.list(Controls.this.get("/doctor", Options.arguments()), FindingInfo::of);
     }
 
     /**
@@ -449,7 +454,7 @@ public abstract class Controls {
     public List<FindingInfo> doctor(Consumer<DoctorOptions> with) {
         DoctorOptions options = new DoctorOptions();
         with.accept(options);
-        return Json.list(get("/doctor", options.with()), FindingInfo::of);
+        return Json.list(Controls.this.get("/doctor", options.with()), FindingInfo::of);
     }
 
     /** The controls whose names begin with `clock`. */
@@ -458,34 +463,34 @@ public abstract class Controls {
 
         /** Returns the cluster's time and its speed. */
         public ClockState state() {
-            return ClockState.of(get("/clock/show", Options.arguments()));
+            return ClockState.of(Controls.this.get("/clock/show", Options.arguments()));
         }
 
         /** Stops the time. */
         public ClockState freeze() {
-            return ClockState.of(post("/clock/freeze", Options.arguments()));
+            return ClockState.of(Controls.this.post("/clock/freeze", Options.arguments()));
         }
 
         /** Lets the time pass, after `freeze` or at another speed: with a speed of 60, an hour passes in a minute. */
         public ClockState run() {
-            return ClockState.of(post("/clock/run", Options.arguments()));
+            return ClockState.of(Controls.this.post("/clock/run", Options.arguments()));
         }
 
         /** Lets the time pass, after `freeze` or at another speed: with a speed of 60, an hour passes in a minute. */
         public ClockState run(Consumer<ClockRunOptions> with) {
             ClockRunOptions options = new ClockRunOptions();
             with.accept(options);
-            return ClockState.of(post("/clock/run", options.with()));
+            return ClockState.of(Controls.this.post("/clock/run", options.with()));
         }
 
         /** Moves the time forward by a duration, such as 10m, and returns when all is done. */
         public ClockState advance(Duration duration) {
-            return ClockState.of(post("/clock/advance", Options.arguments("duration", duration)));
+            return ClockState.of(Controls.this.post("/clock/advance", Options.arguments("duration", duration)));
         }
 
         /** Moves the time forward to a moment, like `advance`. */
         public ClockState set(Instant moment) {
-            return ClockState.of(post("/clock/set", Options.arguments("moment", moment)));
+            return ClockState.of(Controls.this.post("/clock/set", Options.arguments("moment", moment)));
         }
 
     }
@@ -496,74 +501,74 @@ public abstract class Controls {
 
         /** Registers a schema and returns its version. */
         public SchemaVersion register(String subject, Map<String, Object> schema) {
-            return SchemaVersion.of(post("/schema/register", Options.arguments("subject", subject, "schema", schema)));
+            return SchemaVersion.of(Controls.this.post("/schema/register", Options.arguments("subject", subject, "schema", schema)));
         }
 
         /** Registers a schema and returns its version. */
         public SchemaVersion register(String subject, Map<String, Object> schema, Consumer<SchemasRegisterOptions> with) {
             SchemasRegisterOptions options = new SchemasRegisterOptions();
             with.accept(options);
-            return SchemaVersion.of(post("/schema/register", options.with("subject", subject, "schema", schema)));
+            return SchemaVersion.of(Controls.this.post("/schema/register", options.with("subject", subject, "schema", schema)));
         }
 
         /** Returns the names of all subjects. */
         public List<String> subjects() {
-            return Json.list(get("/schema/list", Options.arguments()), Json::text);
+            return Json.list(Controls.this.get("/schema/list", Options.arguments()), Json::text);
         }
 
         /** Returns the names of all subjects. */
         public List<String> subjects(Consumer<SchemasSubjectsOptions> with) {
             SchemasSubjectsOptions options = new SchemasSubjectsOptions();
             with.accept(options);
-            return Json.list(get("/schema/list", options.with()), Json::text);
+            return Json.list(Controls.this.get("/schema/list", options.with()), Json::text);
         }
 
         /** Returns a version of a subject. */
         public SchemaVersion get(String subject) {
-            return SchemaVersion.of(get("/schema/show", Options.arguments("subject", subject)));
+            return SchemaVersion.of(Controls.this.get("/schema/show", Options.arguments("subject", subject)));
         }
 
         /** Returns a version of a subject. */
         public SchemaVersion get(String subject, Consumer<SchemasGetOptions> with) {
             SchemasGetOptions options = new SchemasGetOptions();
             with.accept(options);
-            return SchemaVersion.of(get("/schema/show", options.with("subject", subject)));
+            return SchemaVersion.of(Controls.this.get("/schema/show", options.with("subject", subject)));
         }
 
         /** Returns whether a schema could be registered in a subject, with the reasons why not. */
         public SchemaCheck check(String subject, Map<String, Object> schema) {
-            return SchemaCheck.of(get("/schema/check", Options.arguments("subject", subject, "schema", schema)));
+            return SchemaCheck.of(Controls.this.get("/schema/check", Options.arguments("subject", subject, "schema", schema)));
         }
 
         /** Returns whether a schema could be registered in a subject, with the reasons why not. */
         public SchemaCheck check(String subject, Map<String, Object> schema, Consumer<SchemasCheckOptions> with) {
             SchemasCheckOptions options = new SchemasCheckOptions();
             with.accept(options);
-            return SchemaCheck.of(get("/schema/check", options.with("subject", subject, "schema", schema)));
+            return SchemaCheck.of(Controls.this.get("/schema/check", options.with("subject", subject, "schema", schema)));
         }
 
         /** Deletes the versions of a subject and returns their numbers. */
         public List<Long> delete(String subject) {
-            return Json.list(post("/schema/delete", Options.arguments("subject", subject)), Json::integer);
+            return Json.list(Controls.this.post("/schema/delete", Options.arguments("subject", subject)), Json::integer);
         }
 
         /** Deletes the versions of a subject and returns their numbers. */
         public List<Long> delete(String subject, Consumer<SchemasDeleteOptions> with) {
             SchemasDeleteOptions options = new SchemasDeleteOptions();
             with.accept(options);
-            return Json.list(post("/schema/delete", options.with("subject", subject)), Json::integer);
+            return Json.list(Controls.this.post("/schema/delete", options.with("subject", subject)), Json::integer);
         }
 
         /** Sets the compatibility level of a subject, or that of all subjects without one. */
         public void setCompatibility(String level) {
-            post("/schema/compatibility", Options.arguments("level", level));
+            Controls.this.post("/schema/compatibility", Options.arguments("level", level));
         }
 
         /** Sets the compatibility level of a subject, or that of all subjects without one. */
         public void setCompatibility(String level, Consumer<SchemasSetCompatibilityOptions> with) {
             SchemasSetCompatibilityOptions options = new SchemasSetCompatibilityOptions();
             with.accept(options);
-            post("/schema/compatibility", options.with("level", level));
+            Controls.this.post("/schema/compatibility", options.with("level", level));
         }
 
     }
@@ -574,19 +579,19 @@ public abstract class Controls {
 
         /** Returns the number that the next entry will get. */
         public long mark() {
-            return Json.integer(get("/wire/mark", Options.arguments()));
+            return Json.integer(Controls.this.get("/wire/mark", Options.arguments()));
         }
 
         /** Returns the exchanges and events from a number on, as JSON objects. */
         public List<Map<String, Object>> entries() {
-            return Json.list(get("/wire/list", Options.arguments()), value -> Json.map(value, Json::any));
+            return Json.list(Controls.this.get("/wire/list", Options.arguments()), value -> Json.map(value, Json::any));
         }
 
         /** Returns the exchanges and events from a number on, as JSON objects. */
         public List<Map<String, Object>> entries(Consumer<WireEntriesOptions> with) {
             WireEntriesOptions options = new WireEntriesOptions();
             with.accept(options);
-            return Json.list(get("/wire/list", options.with()), value -> Json.map(value, Json::any));
+            return Json.list(Controls.this.get("/wire/list", options.with()), value -> Json.map(value, Json::any));
         }
 
         /**
@@ -594,7 +599,7 @@ public abstract class Controls {
          * API and version.
          */
         public String diagram() {
-            return Json.text(get("/wire/diagram", Options.arguments()));
+            return Json.text(Controls.this.get("/wire/diagram", Options.arguments()));
         }
 
         /**
@@ -604,19 +609,19 @@ public abstract class Controls {
         public String diagram(Consumer<WireDiagramOptions> with) {
             WireDiagramOptions options = new WireDiagramOptions();
             with.accept(options);
-            return Json.text(get("/wire/diagram", options.with()));
+            return Json.text(Controls.this.get("/wire/diagram", options.with()));
         }
 
         /** Returns what the exchanges and events from a number on show, in lines of at most 120 columns. */
         public String story() {
-            return Json.text(get("/wire/story", Options.arguments()));
+            return Json.text(Controls.this.get("/wire/story", Options.arguments()));
         }
 
         /** Returns what the exchanges and events from a number on show, in lines of at most 120 columns. */
         public String story(Consumer<WireStoryOptions> with) {
             WireStoryOptions options = new WireStoryOptions();
             with.accept(options);
-            return Json.text(get("/wire/story", options.with()));
+            return Json.text(Controls.this.get("/wire/story", options.with()));
         }
 
     }
@@ -1528,6 +1533,20 @@ public abstract class Controls {
                     Json.integer(fields.get("version")),
                     Json.integer(fields.get("correlation_id")),
                     Json.list(fields.get("topics"), Json::text));
+        }
+    }
+
+    /** The log directory of a node that was written for Apache Kafka. */
+    public record ExportedNode(
+            long node,
+            long logBytes,
+            String command) {
+        static ExportedNode of(Object json) {
+            Map<String, Object> fields = Json.object(json);
+            return new ExportedNode(
+                    Json.integer(fields.get("node")),
+                    Json.integer(fields.get("log_bytes")),
+                    Json.text(fields.get("command")));
         }
     }
 

@@ -29,7 +29,8 @@ import org.junit.jupiter.api.extension.ParameterResolver;
  * In a static field, the cluster serves all tests of the class, in another field one test. Outside of JUnit, {@link #start} and
  * {@link #stop} do the same. The report of a failed test is printed to the standard error.
  *
- * <p>The program is found as the variable ODRADEK says, as odradek on the PATH, or as the module of python3.
+ * <p>If the variable ODRADEK_CONTROL has the address of a running cluster, as below {@code odradek serve --exec} and
+ * {@code odradek explore --exec}, that cluster is used, with the topics of the options. Otherwise the program is found as the variable ODRADEK says, as odradek on the PATH, or as the module of python3.
  */
 public final class Odradek extends Controls
         implements AutoCloseable, BeforeAllCallback, BeforeEachCallback, AfterTestExecutionCallback, AfterEachCallback, AfterAllCallback,
@@ -40,7 +41,7 @@ public final class Odradek extends Controls
     private static final Map<List<String>, ConcurrentLinkedQueue<BrokerProcess>> IDLE = new ConcurrentHashMap<>();
 
     private final List<String> arguments = new ArrayList<>();
-    private String address;
+    private String address = System.getenv("ODRADEK_CONTROL");
     private String property = "";
     private String formerProperty;
     private boolean isShared;
@@ -107,13 +108,33 @@ public final class Odradek extends Controls
     /** Starts the cluster, unless it runs already. Throws IllegalStateException if that fails. */
     public synchronized Odradek start() {
         if (client == null) {
-            client = new ControlClient(address == null ? startProcess().control() : address);
+            boolean isRunning = address != null && !address.isEmpty();
+            client = new ControlClient(isRunning ? address : startProcess().control());
             bootstrapServers = status().bootstrapServers();
+            if (process == null) {
+                createMissingTopics();
+            }
             if (!property.isEmpty()) {
                 formerProperty = System.setProperty(property, bootstrapServers);
             }
         }
         return this;
+    }
+
+    /** Creates the topics of the options that a running cluster does not have. */
+    private void createMissingTopics() {
+        List<String> existing = topics().stream().map(TopicInfo::name).toList();
+        for (int index = 0; index < arguments.size() - 1; index++) {
+            String[] topic = arguments.get(index + 1).split(":");
+            if (arguments.get(index).equals("--topic") && topic.length > 1 && !existing.contains(topic[0])) {
+                createTopic(topic[0], with -> {
+                    with.partitions(Long.parseLong(topic[1]));
+                    if (topic.length > 2) {
+                        with.replicationFactor(Long.parseLong(topic[2]));
+                    }
+                });
+            }
+        }
     }
 
     private BrokerProcess startProcess() {
@@ -152,6 +173,12 @@ public final class Odradek extends Controls
     @Override
     public void close() {
         stop();
+    }
+
+    /** Returns the address of the control listener, for programs that use the running cluster. */
+    public String getControl() {
+        start();
+        return client.address();
     }
 
     /** Returns the addresses of all nodes, as in {@code bootstrap.servers}. */
@@ -206,7 +233,7 @@ public final class Odradek extends Controls
     @Override
     public void beforeEach(ExtensionContext context) {
         start();
-        if (isShared) {
+        if (isShared && process != null) {
             reset();
         }
         context.getStore(NAMESPACE).put(this, wire().mark());

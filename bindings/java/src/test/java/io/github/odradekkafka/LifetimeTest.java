@@ -127,20 +127,37 @@ class LifetimeTest {
     }
 
     @Test
-    void killedJvmLeavesNoBrokerBehind() throws Exception {
+    void clusterOfTheEnvironmentIsUsedWithItsTopics() throws Exception {
+        try (Odradek kafka = Odradek.cluster().nodes(2).start()) {
+            Process other = anotherJvm(kafka.getControl());
+            assertEquals(kafka.getBootstrapServers(), new BufferedReader(new InputStreamReader(other.getInputStream())).readLine());
+            other.destroyForcibly().waitFor();
+            var partitions = kafka.topics().get(0).partitions();
+            assertEquals("3 2", partitions.size() + " " + partitions.get(0).replicas().size());
+        }
+    }
+
+    private static Process anotherJvm(String control) throws IOException {
         String java = ProcessHandle.current().info().command().orElseThrow();
-        Process killed = new ProcessBuilder(java, "-cp", System.getProperty("java.class.path"), LifetimeTest.class.getName()).start();
+        var builder = new ProcessBuilder(java, "-cp", System.getProperty("java.class.path"), LifetimeTest.class.getName());
+        builder.environment().put("ODRADEK_CONTROL", control);
+        return builder.start();
+    }
+
+    @Test
+    void killedJvmLeavesNoBrokerBehind() throws Exception {
+        Process killed = anotherJvm("");
         String servers = new BufferedReader(new InputStreamReader(killed.getInputStream())).readLine();
-        assertTrue(listens(servers));
+        assertTrue(listens(servers.split(",")[0]));
         killed.destroyForcibly().waitFor();
-        for (long end = System.nanoTime() + 10_000_000_000L; listens(servers); ) {
+        for (long end = System.nanoTime() + 10_000_000_000L; listens(servers.split(",")[0]); ) {
             assertTrue(System.nanoTime() < end, "the broker still listens");
         }
     }
 
     /** Starts a cluster, prints its address and waits until the JVM is killed. */
     public static void main(String[] arguments) throws InterruptedException {
-        System.out.println(Odradek.cluster().nodes(1).getBootstrapServers());
+        System.out.println(Odradek.cluster().nodes(2).topic("orders", 3, 2).getBootstrapServers());
         Thread.currentThread().join();
     }
 

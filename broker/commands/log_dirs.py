@@ -1,0 +1,48 @@
+"""`odradek serve --from-log-dir`: the log directories with which a cluster starts, and the part of them to take."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from .options import count, moment
+
+if TYPE_CHECKING:
+    from ..directories.source import Source
+
+
+def add_log_dir_options(run: argparse.ArgumentParser) -> None:
+    run.add_argument(
+        "--from-log-dir",
+        nargs="+",
+        action="extend",
+        default=[],
+        metavar="DIR",
+        help="start with the data of Apache Kafka: log.dirs of its brokers, one for each node",
+    )
+    topics_help = "with --from-log-dir: take only topics that match a pattern, such as 'orders*'"
+    run.add_argument("--topics", nargs="+", action="extend", default=[], metavar="PATTERN", help=topics_help)
+    run.add_argument("--from-offset", type=count, metavar="N", help="with --from-log-dir: the first offset of each partition to take")
+    time_help = "with --from-log-dir: leave out records from this time on, such as 2026-01-31T12:00:00+00:00, or in ms"
+    run.add_argument("--until-time", type=moment, metavar="TIME", help=time_help)
+    run.add_argument("--latest", type=count, metavar="N", help="with --from-log-dir: take only the last N records of each partition")
+
+
+def log_dirs(options: argparse.Namespace) -> Source | None:
+    """Returns the log directories of --from-log-dir, None without the option. Raises InvalidConfig."""
+    from ..settings.properties import InvalidConfig
+
+    selects = options.topics or any(each is not None for each in (options.from_offset, options.until_time, options.latest))
+    if not options.from_log_dir:
+        if selects:
+            raise InvalidConfig("--topics, --from-offset, --until-time and --latest have no effect without --from-log-dir")
+        return None
+    if options.load is not None or options.nodes:
+        raise InvalidConfig("--load and --nodes cannot be combined with --from-log-dir, because the directories contain the nodes")
+    from pathlib import Path
+
+    from ..directories.selection import LogDirImport, Selection
+    from ..directories.source import source_of
+
+    selection = Selection(options.topics, options.from_offset, options.until_time, options.latest)
+    return source_of(LogDirImport(list(map(Path, options.from_log_dir)), selection))

@@ -1,0 +1,176 @@
+"""Fills a new cluster from the log directories of a broker or of a whole cluster.
+
+The batches stay in the files, which are mapped; only their ends and the coordinators' topics are read. Nodes whose directories are missing
+do not exist in the emulated cluster: their replicas are left out, and a partition without a copy is empty.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Mapping
+
+from ...protocol.errors import KafkaError
+from ...protocol.stored.metadata_records import PartitionRecord
+from ...storage.directories.metadata_image import BROKER_CONFIG, CLIENT_METRICS_CONFIG, GROUP_CONFIG, TOPIC_CONFIG, MetadataImage
+from ...storage.directories.names import PARTITION_METADATA, UUID_BYTES, DamagedFile, PartitionName
+from ...storage.directories.text_files import read_topic_id
+from ..cluster.quotas import entity_of
+from ..cluster.state import ClusterState
+from ..plurals import counted
+from ..security.acls import Acl, Operation, PatternType, Permission, ResourceType
+from ..security.scram_credentials import ScramCredential
+from ..settings.properties import InvalidConfig
+from ..settings.validation import validate_group_configs, validate_topic_configs
+from ..settings.values import TopicConfig
+from ..topics.partition import Partition, Topic
+from ..topics.topics import internal_topic
+from .coordinators import replay_coordinators
+from .partitions import load_partition
+from .source import Copy, Source
+
+log = logging.getLogger("kafka.log.LogManager")
+
+
+def import_directories(cluster: ClusterState, source: Source) -> None:
+    """Fills a cluster that has the nodes of the directories. Raises InvalidConfig for files that cannot be read."""
+    image = source.image
+    try:
+        _import_topics(cluster, source)
+    except DamagedFile as error:
+        raise InvalidConfig(f"cannot read the log directory: {error}") from None
+    except OSError as error:
+        raise InvalidConfig(f"cannot read {error.filename}: {error.strerror or error}") from None
+    if image is not None:
+        _import_settings(cluster, image)
+        _import_accounts(cluster, image)
+        cluster.producer_ids.next_id = image.next_producer_id
+    cluster.producer_ids.next_id = max([cluster.producer_ids.next_id, *(1 + producer_id for producer_id in _producer_ids(cluster))])
+    replay_coordinators(cluster)
+    # As after a restart of all brokers: clients find out by the new leader epoch where the logs that they have read end.
+    epochs = (partition.leader_epoch for partition in cluster.topics.partitions())
+    cluster.topics.begin_leader_epoch(1 + max(epochs, default=0))
+    cluster.transactions.write_missing_markers()
+    log.info("imported %s of %s", counted(len(cluster.topics), "topic"), ", ".join(str(each.path) for each in source.directories))
+
+
+def _producer_ids(cluster: ClusterState) -> Iterator[int]:
+    return (producer_id for partition in cluster.topics.partitions() for producer_id, _ in partition.producers)
+
+
+def _import_topics(cluster: ClusterState, source: Source) -> None:
+    if source.image is not None:
+        for found in source.image.topics.values():
+            if source.selection.takes(found.name) and found.partitions:
+                topic = _new_topic(cluster, found.name, found.topic_id, source.image.configs_of(TOPIC_CONFIG, found.name))
+                for index in range(1 + max(found.partitions)):
+                    _add_partition(cluster, source, topic, found.partitions.get(index))
+        return
+    counts: dict[str, int] = {}
+    for each in source.copies:
+        counts[each.topic] = max(counts.get(each.topic, 0), each.partition + 1)
+    for name, count in counts.items():
+        internal = internal_topic(name, cluster.config)
+        configs = {} if internal is None else {key: text for key, text in internal.configs.items() if text is not None}
+        topic = _new_topic(cluster, name, _stored_id(source, name) or cluster.random.randbytes(UUID_BYTES), configs)
+        for _ in range(count):
+            _add_partition(cluster, source, topic, None)
+
+
+def _stored_id(source: Source, topic: str) -> bytes | None:
+    """Returns the id in the folder of a partition; None if no folder has one, as those of brokers before 2.8."""
+    for name, copies in source.copies.items():
+        path = copies[0].directory.partitions[name] / PARTITION_METADATA
+        if name.topic == topic and path.exists():
+            return read_topic_id(path)
+    return None
+
+
+def _new_topic(cluster: ClusterState, name: str, topic_id: bytes, configs: Mapping[str, str]) -> Topic:
+    valid = {}
+    for key, text in configs.items():
+        try:
+            validate_topic_configs({key: text}, cluster.config.rows)
+            valid[key] = text
+        except InvalidConfig as error:
+            log.warning("the setting %s=%s of the topic %s is left out: %s", key, text, name, error)
+    topic = cluster.topics.new(name, topic_id, TopicConfig(cluster.config, valid))
+    cluster.topics.add(topic)
+    cluster.topics.version += 1
+    return topic
+
+
+def _add_partition(cluster: ClusterState, source: Source, topic: Topic, record: PartitionRecord | None) -> None:
+    name, nodes = PartitionName(topic.name, len(topic.partitions)), list(cluster.brokers)
+    copies = source.copies.get(name, [])
+    wanted = [copy.node_id for copy in copies] if record is None else record.replicas
+    replicas = [node_id for node_id in wanted if node_id in nodes] or nodes[:1]
+    chosen = _best_copy(copies, record)
+    leader = chosen.node_id if chosen is not None and chosen.node_id in replicas else replicas[0]
+    partition = Partition(topic, name.partition, replicas, [leader, *(each for each in replicas if each != leader)])
+    partition.leader_epoch = 0 if record is None else max(0, record.leader_epoch)
+    topic.partitions.append(partition)
+    if chosen is None:
+        log.warning("no directory has the partition %s, which is empty", name)
+        return
+    stored = chosen.directory.read_log(name)
+    for damage in stored.damages:
+        log.warning("%s", damage)
+    load_partition(partition, stored, cluster.timers.now_ms)
+    if record is not None and record.leader not in (chosen.node_id, -1) and chosen.directory.is_in_use:
+        high_watermark = chosen.directory.high_watermarks.get(name, partition.log.end_offset)
+        partition.truncate_to(max(high_watermark, partition.log.start_offset))
+    source.selection.cut(partition)
+
+
+def _best_copy(copies: list[Copy], record: PartitionRecord | None) -> Copy | None:
+    """Returns the copy of the leader, else that of an in-sync replica, else any."""
+    if record is not None:
+        for wanted in ([record.leader], record.isr):
+            for copy in copies:
+                if copy.node_id in wanted:
+                    return copy
+    return copies[0] if copies else None
+
+
+def _import_settings(cluster: ClusterState, image: MetadataImage) -> None:
+    cluster.features.levels |= {name: level for name, level in image.features.items() if name in cluster.features.supported}
+    cluster.features.limit()
+    cluster.alter_brokers(None, dict(cluster.config.cluster_wide) | _known(cluster, image.configs_of(BROKER_CONFIG, "")))
+    for node_id, broker in cluster.brokers.items():
+        if own := _known(cluster, image.configs_of(BROKER_CONFIG, str(node_id))):
+            cluster.alter_brokers(broker, own)
+    for (kind, name), configs in image.configs.items():
+        try:
+            if kind == GROUP_CONFIG:
+                validate_group_configs(configs, cluster.config)
+                cluster.alter_group(name, configs)
+            elif kind == CLIENT_METRICS_CONFIG:
+                cluster.alter_client_metrics(name, configs)
+        except InvalidConfig as error:
+            log.warning("the settings of %s are left out: %s", name, error)
+    for parts, quotas in image.quotas.items():
+        if quotas:
+            cluster.alter_quotas(entity_of(dict(parts)), dict(quotas), validate_only=False)
+
+
+def _known(cluster: ClusterState, configs: Mapping[str, str]) -> dict[str, str]:
+    """Returns the settings of brokers that the emulated release knows. Listeners are those of this start."""
+    return {name: text for name, text in configs.items() if name in cluster.config.rows.broker and "listener" not in name}
+
+
+def _import_accounts(cluster: ClusterState, image: MetadataImage) -> None:
+    for (user, mechanism), record in image.credentials.items():
+        credential = ScramCredential(record.iterations, record.salt, record.stored_key, record.server_key)
+        cluster.accounts.scram_credentials.set(user, mechanism, credential)
+    if image.acls and cluster.authorizer is None:
+        log.warning("%s no effect; set authorizer.class.name, and super.users", counted(len(image.acls), "ACL has", "ACLs have"))
+        return
+    for each in image.acls.values():
+        acl = Acl(
+            *(ResourceType(each.resource_type), each.resource_name, PatternType(each.pattern_type), each.principal, each.host),
+            *(Operation(each.operation), Permission(each.permission_type)),
+        )
+        try:
+            cluster.authorizer.add(acl)  # type: ignore[union-attr]
+        except KafkaError as error:
+            log.warning("the ACL %s is left out: %s", acl, error)
