@@ -17,6 +17,7 @@ from weakref import WeakKeyDictionary
 import pytest
 from _pytest.runner import runtestprotocol
 
+from ..broker.exploring.damage import DAMAGES, parse_damage
 from ..broker.exploring.plan import Trial, trial_of
 from ..broker.exploring.points import parse_specifications
 from ..broker.exploring.search import DEFAULT_BUDGET_S, Search, SearchOptions
@@ -24,6 +25,7 @@ from ..broker.exploring.table import FAULTS
 from ..broker.exploring.verdicts import Exploration, RunOutcome, RunResult
 from .explorations import REPRODUCE
 from .explored_run import ExploredRun
+from .fixtures import TOPIC_NUMBER
 from .running_test import RUNNING
 
 if TYPE_CHECKING:
@@ -63,9 +65,21 @@ def options_of(item: pytest.Item) -> SearchOptions:
         depth=option("--kafka-explore-depth") or given.get("depth", 1),
         seed=SystemRandom().randrange(2**32) if seed is None else seed,
         share=share,
-        only=() if only is None else (trial_of(parse_specifications(only, FAULTS)),),
+        only=() if only is None else (_only(only),),
+        damages=option("--kafka-explore-damage"),
         without=tuple(given.get("without", ())),
     )
+
+
+def _only(text: str) -> Trial:
+    """Returns the trial of a specification of faults or of a damage. Raises UsageError for another text."""
+    try:
+        if text.rpartition(":")[2] in DAMAGES:
+            order = parse_damage(text)
+            return Trial((), (("", order.words),), str(order))
+        return trial_of(parse_specifications(text, FAULTS))
+    except ValueError as error:
+        raise pytest.UsageError(f"--kafka-explore-only: {error}") from None
 
 
 def budget_seconds(text: str) -> float:
@@ -104,7 +118,10 @@ class Explorer:
         self._slowest_s = 0.0
         self._uses_wider_fixtures = False
         self.reports: list[pytest.TestReport] = []
-        self.search = Search(name_of(item), self.run, options_of(item), time.monotonic, tell)
+        options = options_of(item)
+        if options.damages or any(trial.damage for trial in options.only):
+            item.stash[TOPIC_NUMBER] = 1
+        self.search = Search(name_of(item), self.run, options, time.monotonic, tell)
 
     def run(self, trial: Trial | None) -> RunResult:
         """Runs the test with the faults of a trial or without any. Fixtures of wider scopes stay for the next run."""

@@ -8,6 +8,7 @@ import pytest
 
 from .explorations import begin, summary_in_report
 from .explore import MARK, SHARE, Explorer, share_id
+from .options import EXPLORING_OPTIONS
 from .pytest_plugin import FOUND
 
 _COLUMNS = 160
@@ -60,7 +61,7 @@ def _is_explored(item: pytest.Item) -> bool:
 def _is_chosen(item: pytest.Item) -> bool:
     """Returns whether an option or a mark asks for the exploration of a test."""
     option = item.config.getoption
-    return bool(option("--kafka-explore") or option("--kafka-explore-only") or item.get_closest_marker(MARK) is not None)
+    return item.get_closest_marker(MARK) is not None or any(option(name) for name in EXPLORING_OPTIONS)
 
 
 class Progress:

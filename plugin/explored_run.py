@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from ..broker.exploring.damage import StoredData
 from ..broker.exploring.points import RequestPoint, points_of
 from ..broker.exploring.topology import Topology, topology_of
 from ..broker.exploring.verdicts import MAX_FINDINGS, Evidence, RunOutcome, RunResult
@@ -48,6 +49,7 @@ class ExploredRun(RunningTest):
         self._summary = summary
         self._requests: list[RequestPoint] = []
         self._topology = Topology(0, {})
+        self._stored = StoredData({}, {}, [])
         self._observed: set[int] = set()
         self._evidence = Evidence()
 
@@ -69,6 +71,7 @@ class ExploredRun(RunningTest):
             topology=self._topology,
             uses_cluster=bool(self.watch.clusters),
             leaks=0 if self._trial is not None else sum(len(self._connected(each)) for each in self.watch.clusters),
+            stored=self._stored,
             evidence=self._evidence,
         )
 
@@ -79,7 +82,15 @@ class ExploredRun(RunningTest):
                 watched.cluster.stop()
 
     def end_call(self) -> None:
-        """Reports neither clients that are left open nor a point that was not reached, because the summary does."""
+        """Keeps the data of a run without faults, before fixtures delete it.
+
+        Clients that are left open and a point that was not reached are reported by the summary.
+        """
+        for watched in self.watch.clusters if self._trial is None else ():
+            if watched.cluster.is_running:
+                topology = topology_of(watched.cluster.topics(), len(watched.cluster.nodes()))
+                self._topology = Topology(max(self._topology.nodes, topology.nodes), {**self._topology.topics, **topology.topics})
+                self._stored = stored_data(watched.cluster, self._stored)
 
     def failed(self, report: pytest.TestReport) -> None:
         super().failed(report)
@@ -93,6 +104,11 @@ class ExploredRun(RunningTest):
     @property
     def _name(self) -> str:
         return super()._name if self._trial is None else f"{super()._name} {self._trial.text}"
+
+    def _arm(self, watched: Watched) -> None:
+        super()._arm(watched)
+        if self._trial is not None and self._trial.damage:
+            self._faults.append(watched.cluster.damage(self._trial.damage))
 
     @property
     def _limit_s(self) -> float:
@@ -124,8 +140,6 @@ class ExploredRun(RunningTest):
         self._observed.add(id(watched))
         entries = [each for each in watched.cluster.wire.since(watched.since) if each.connection not in watched.foreign]
         self._requests += points_of(entries)
-        topology = topology_of(watched.cluster.topics(), len(watched.cluster.nodes()))
-        self._topology = Topology(max(self._topology.nodes, topology.nodes), {**self._topology.topics, **topology.topics})
 
     def _connected(self, watched: Watched) -> set[str]:
         """Returns the ids of the clients that are still connected."""
@@ -150,3 +164,18 @@ def _message(report: pytest.TestReport) -> str:
     crash = getattr(report.longrepr, "reprcrash", None)
     text = report.longreprtext if crash is None else str(crash.message)
     return text.strip()
+
+
+def stored_data(cluster: Cluster, known: StoredData) -> StoredData:
+    """Returns the data of a cluster together with that of others."""
+    records, aborted = dict(known.records), dict(known.aborted)
+    for topic in cluster.topics():
+        if not topic.internal:
+            for partition in topic.partitions:
+                place = topic.name, partition.partition
+                found = cluster.records(topic.name, partition=partition.partition) if partition.end_offset else []
+                records[place] = len(found)
+                if numbers := [number for number, record in enumerate(found, 1) if record.transaction == "aborted"]:
+                    aborted[place] = numbers
+    committed = [(group.group_id, each.topic, each.partition) for group in cluster.groups() for each in group.offsets if each.committed]
+    return StoredData(records, aborted, [*known.committed, *committed])

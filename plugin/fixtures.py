@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 MAX_NAME_CHARACTERS = 200
 _NOT_IN_NAMES = re.compile(r"[^a-zA-Z0-9._-]+")
 _numbers = count(1)
-_NUMBER = pytest.StashKey[int]()
+TOPIC_NUMBER = pytest.StashKey[int]()
+"""The number of the topic of a test whose data is damaged, because the damage names the topic."""
 MakeKafkaCluster = Callable[..., "Cluster"]
 """The type of the fixture `make_kafka_cluster`: a function with the arguments of `Cluster`."""
 
@@ -92,7 +93,7 @@ def async_kafka_cluster(kafka_cluster: Cluster) -> AsyncCluster:
 @pytest.fixture
 def kafka_topic(request: pytest.FixtureRequest, kafka_cluster: Cluster) -> Iterator[str]:
     """The name of a topic of this test alone. The topic is created with the defaults of the cluster and deleted after the test."""
-    number = request.node.stash.setdefault(_NUMBER, next(_numbers))  # the same when exploration runs the test again
+    number = request.node.stash.get(TOPIC_NUMBER, None) or next(_numbers)
     name = f"{_NOT_IN_NAMES.sub('-', request.node.name)[:MAX_NAME_CHARACTERS]}-{number}"
     kafka_cluster.create_topic(name)
     yield name

@@ -29,12 +29,15 @@ INI_OPTIONS = {
 EXPLORE_OPTIONS: dict[str, dict[str, Any]] = {
     "--kafka-explore": {"action": "store_true", "help": "look for faults under which tests with a cluster do not pass"},
     "--kafka-explore-only": {"metavar": "POINT", "help": "run tests with this fault only, as the summary of --kafka-explore names it"},
+    "--kafka-explore-damage": {"action": "store_true", "help": "damage the data of tests with a cluster instead; the tests have to fail"},
     "--kafka-explore-budget": {"metavar": "TIME", "help": "how long each test is explored, such as 5m (default: 60s)"},
     "--kafka-explore-depth": {"type": int, "choices": (1, 2), "metavar": "N", "help": "2: also try pairs of faults (default: 1)"},
     "--kafka-explore-seed": {"type": int, "metavar": "SEED", "help": "the seed from which pairs are drawn (default: a new one)"},
     "--kafka-explore-report": {"metavar": "FILE", "help": "write what was found to a page (FILE.html) or for programs (FILE.json)"},
 }
 """The options of exploration with the arguments of `addoption`."""
+EXPLORING_OPTIONS = ("--kafka-explore", "--kafka-explore-only", "--kafka-explore-damage")
+"""The options that each ask for the exploration of all tests."""
 
 
 class ClusterOptions(NamedTuple):

@@ -14,7 +14,19 @@ from typing import Any, cast
 import pytest
 
 from . import fixtures, simulations
-from .options import MARK, MARK_OPTIONS, ClusterOptions, add_options, defaults, named_options, resets, scope, timeout_s, with_marks
+from .options import (
+    EXPLORING_OPTIONS,
+    MARK,
+    MARK_OPTIONS,
+    ClusterOptions,
+    add_options,
+    defaults,
+    named_options,
+    resets,
+    scope,
+    timeout_s,
+    with_marks,
+)
 from .running_test import RUNNING, RunningTest
 from .watching import watch
 
@@ -38,7 +50,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(fixtures, "odradek-fixtures")
     config.pluginmanager.register(simulations, "odradek-simulations")
     timeout_s(config)
-    if config.getoption("--kafka-explore") or config.getoption("--kafka-explore-only"):
+    if any(config.getoption(name) for name in EXPLORING_OPTIONS):
         _register_exploring(config)
 
 

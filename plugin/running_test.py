@@ -122,6 +122,10 @@ class RunningTest:
 
             self._timeout = Timeout(self, limit_s, config)
             self._timeout.begin()
+        self._arm(watched)
+
+    def _arm(self, watched: Watched) -> None:
+        """Adds the faults at points of the test to a cluster."""
         for point in self._points:
             self._faults.append(watched.cluster.fault_at(point))
 

@@ -553,6 +553,20 @@ func (kafka *Cluster) FaultAt(point string) FaultInfo {
 	return result
 }
 
+// Damage damages stored data once, as no correct Kafka does, to see whether a test notices it.
+func (control *Control) Damage(order string) (result FaultInfo, err error) {
+	err = control.post("/fault/damage", arguments{"order": order}, nil, &result)
+	return result, err
+}
+
+// Damage damages stored data once, as no correct Kafka does, to see whether a test notices it.
+func (kafka *Cluster) Damage(order string) FaultInfo {
+	kafka.t.Helper()
+	result, err := kafka.Control.Damage(order)
+	kafka.check(err)
+	return result
+}
+
 // LostAcksOptions has the optional parameters of LostAcks. Fields that are not set have their
 // defaults.
 type LostAcksOptions struct {

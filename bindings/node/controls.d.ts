@@ -296,6 +296,9 @@ export class Controls {
    */
   faultAt(point: string): Promise<FaultInfo>;
 
+  /** Damages stored data once, as no correct Kafka does, to see whether a test notices it. */
+  damage(order: string): Promise<FaultInfo>;
+
   /** Loses the acknowledgements of a topic: the records are appended, then the connection is reset. */
   lostAcks(topic: string, options?: {
     /** How many acknowledgements are lost. */

@@ -223,6 +223,11 @@ export class Controls {
     return post(this.control, "/fault/point", { point });
   }
 
+  /** Damages stored data once, as no correct Kafka does, to see whether a test notices it. */
+  damage(order) {
+    return post(this.control, "/fault/damage", { order });
+  }
+
   /** Loses the acknowledgements of a topic: the records are appended, then the connection is reset. */
   lostAcks(topic, options) {
     return post(this.control, "/fault/preset/lost-acks", { topic, ...options });

@@ -131,6 +131,7 @@ class BlockingControls(BlockingWaitControls):
 
     fault = blocking_fault(FaultControls.fault)
     fault_at = blocking_fault(FaultPointControls.fault_at)
+    damage = blocking_fault(FaultPointControls.damage)
     list_faults = blocking(FaultControls.list_faults)
     wait_for_fault = blocking(FaultControls.wait_for_fault)
     remove_fault = blocking(FaultControls.remove_fault)

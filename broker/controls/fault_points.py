@@ -1,4 +1,4 @@
-"""The control that adds a fault at a point: one request of a client in a role, as exploration reports it (`broker/exploring/`)."""
+"""Controls of exploration (`broker/exploring/`): a fault at one request of a client in a role, and damage that a test has to notice."""
 
 from __future__ import annotations
 
@@ -44,6 +44,21 @@ class FaultPointControls(FaultControls):
 
         with self._server.control_turn("adding a fault at a point"):
             return self._handle_of(add_point_fault(self._server.core.faults, specification, crash))
+
+    @control("fault damage")
+    @adding
+    async def damage(self, order: Annotated[str, "TOPIC-PARTITION#NUMBER:KIND, such as orders-0#2:gone"]) -> AsyncFaultHandle:
+        """Damages stored data once, as no correct Kafka does, to see whether a test notices it.
+
+        `gone`, `twice`, `swapped` (with the next one) and `aborted-visible` change the n-th record of a partition, as soon as it is there;
+        `billing@orders-0:offset-back` moves the offset back by one that a group has committed. A hit says that the damage is done. Raises
+        InvalidControl for another form.
+        """
+        from ..exploring.damage import add_damage, parse_damage
+
+        parsed = parse_damage(order)
+        with self._server.control_turn("adding a damage"):
+            return self._handle_of(add_damage(self._server.core.faults, parsed))
 
     async def _crash_and_return(self, node_id: int) -> None:
         """Ends a node without controlled shutdown, and starts it again after AWAY_S, unless the cluster has been stopped meanwhile."""

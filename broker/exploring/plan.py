@@ -1,6 +1,6 @@
 """The order in which faults are tried: the most telling ones first, and of many similar requests only the first, the second and the last.
 
-Heartbeats, fetches and requests for metadata follow each other without a difference for the service, so that those in between are left out.
+Heartbeats and fetches follow each other without a difference for the service, so that those in between are left out.
 Requests that write are tried up to MAX_WRITES of them, those in between after all others.
 """
 
@@ -35,9 +35,6 @@ _API_WEIGHTS = {
     "InitProducerId": 30,
     "AddPartitionsToTxn": 35,
     "AddOffsetsToTxn": 35,
-    "LeaveGroup": 10,
-    "Metadata": 5,
-    "FindCoordinator": 5,
 }
 """How much a fault at a request of an API tells about a service. That of APIs that are not named is 0."""
 _MIDDLE = -200
@@ -45,15 +42,19 @@ _MIDDLE = -200
 
 
 class Trial(NamedTuple):
-    """A run with one fault, or with several. `words` say what happens, by the point at which it happens."""
+    """A run with one fault, or with several. `words` say what happens, by the point at which it happens.
+
+    A run with a `damage`, which `broker/exploring/damage.py` specifies, has no fault, and its test has to fail.
+    """
 
     specifications: tuple[Specification, ...]
     words: tuple[tuple[str, str], ...]
+    damage: str = ""
 
     @property
     def text(self) -> str:
         """The specification of the run."""
-        return SEPARATOR.join(map(str, self.specifications))
+        return self.damage or SEPARATOR.join(map(str, self.specifications))
 
     @property
     def story(self) -> str:

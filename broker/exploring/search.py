@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from random import Random
 
 from ..plurals import counted
+from .damage import damages_of
 from .plan import Trial, pairs, planned
 from .points import common_points
 from .topology import Topology
@@ -31,7 +32,8 @@ class SearchOptions:
     """How long a test is explored, and with how many faults in a run.
 
     `share` is the number of a worker from 0 and the number of workers, among which the faults are divided. `only` are the trials to run
-    instead of those that follow from the points, and the faults in `without` are not tried.
+    instead of those that follow from the points, and the faults in `without` are not tried. With `damages`, data is
+    damaged instead, and the test has to fail.
     """
 
     budget_s: float = DEFAULT_BUDGET_S
@@ -40,6 +42,7 @@ class SearchOptions:
     share: tuple[int, int] = (0, 1)
     only: tuple[Trial, ...] = ()
     without: tuple[str, ...] = ()
+    damages: bool = False
 
 
 class Search:
@@ -95,13 +98,17 @@ class Search:
         points = common_points([result.points for result in baseline])
         vanished = len(baseline[0].points) - len(points)
         self.found.points = len(points)
-        if vanished > 0:
+        if vanished > 0 and not self._options.damages:
             self.found.notes.append(
                 f"{counted(vanished, 'request')} of the first run came in no other run, so that no fault was tried there"
             )
         options = self._options
         if options.only:
             return list(options.only)
+        if options.damages:
+            found_damages = damages_of([result.stored for result in baseline])
+            trials = [Trial((), (("", each.words),), str(each)) for each in found_damages]
+            return trials[options.share[0] :: options.share[1]]
         initialized = Counter(point.role.name for point in points if point.api == "InitProducerId")
         trials = planned(points, Topology(*baseline[-1].topology[:2], initialized), options.without)
         if options.depth > 1:
@@ -118,6 +125,8 @@ class Search:
             result = judged(self._run(trial), trial)
         if result.outcome is RunOutcome.UNREACHED:
             found.unreached.append(trial.text)
+        elif trial.damage:
+            found.note_damage(trial, noticed=result.outcome is not RunOutcome.PASSED)
         elif result.outcome is RunOutcome.PASSED:
             found.passed += 1
         else:

@@ -2,8 +2,9 @@
 
 Each fault is a history of a correct cluster: a connection, a node, a leader, a coordinator, a member or a transaction changes at the moment
 when the request is served. None is an invented error code. A fault that a client cannot tell from another one at the same request is left
-out: a response to a read may as well be lost before the read. Left out is also what the client alone has to master, so that it says nothing
-about a service. When the response to a JoinGroup is lost, for example, the group waits for the lost member until its session expires.
+out: a response to a read may as well be lost before the read. Requests are left out that the client alone has to master, because they say
+nothing about a service: those for metadata, and lost responses to a JoinGroup, after which the group waits until the session of the lost
+member expires.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ WRITES = (
 """The APIs whose requests change something, so that it matters whether they were served."""
 _FENCED = ("Fenced", "FENCED", "fenced", "InvalidProducerEpoch", "INVALID_PRODUCER_EPOCH", "InvalidPidMapping")
 """How clients call the error after which a transactional producer must not go on."""
-_READS = ("Metadata", "Fetch", "OffsetFetch", "ListOffsets", "ShareFetch")
+_READS = ("Fetch", "OffsetFetch", "ListOffsets", "ShareFetch")
 
 
 class PossibleFault(NamedTuple):

@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import Any, Self
 
 from ..plurals import counted
+from .damage import StoredData
 from .plan import Trial
 from .points import RequestPoint
 from .table import FAULTS
@@ -23,6 +24,7 @@ _COLUMNS = 200
 _INDENT = " " * 14
 _NUMBERS = re.compile(r"\d+")
 _NO_TOPOLOGY = Topology(0, {})
+_NOTHING_STORED = StoredData({}, {}, [])
 
 
 class RunOutcome(StrEnum):
@@ -49,7 +51,7 @@ class RunResult:
     """A run of a test. `points` and `topology` are those of a run without faults; `uses_cluster` says whether a client was connected.
 
     `leaks` is the number of clients that are still connected at its end. `details` are more lines than the message, in which errors of
-    clients may stand.
+    clients may stand, and `stored` is the data at the end of a run without faults.
     """
 
     outcome: RunOutcome
@@ -59,6 +61,7 @@ class RunResult:
     topology: Topology = _NO_TOPOLOGY
     uses_cluster: bool = True
     leaks: int = 0
+    stored: StoredData = _NOTHING_STORED
     evidence: Evidence = Evidence()
 
 
@@ -104,11 +107,20 @@ class Exploration:
     seed: int | None = None
     problem: str = ""
     notes: list[str] = field(default_factory=list)
+    noticed: int = 0
+    unnoticed: dict[str, str] = field(default_factory=dict)
+
+    def note_damage(self, trial: Trial, *, noticed: bool) -> None:
+        """Notes whether the test has failed with a damage, as it should."""
+        if noticed:
+            self.noticed += 1
+        else:
+            self.unnoticed[trial.damage] = trial.words[0][1]
 
     @property
     def runs(self) -> int:
         """The number of faults, or pairs of faults, that were tried."""
-        return self.passed + len(self.failures) + len(self.unreached)
+        return self.passed + len(self.failures) + len(self.unreached) + self.noticed + len(self.unnoticed)
 
     @property
     def uses_no_cluster(self) -> bool:
@@ -118,7 +130,7 @@ class Exploration:
     @property
     def is_broken(self) -> bool:
         """Whether the test does not survive a fault, or could not be explored."""
-        return bool(self.failures or self.problem)
+        return bool(self.failures or self.problem or self.unnoticed)
 
     def merge(self, other: Self) -> None:
         """Adds what another worker has found out about other faults of the same test."""
@@ -127,6 +139,8 @@ class Exploration:
         self.passed += other.passed
         self.failures += other.failures
         self.unreached += other.unreached
+        self.noticed += other.noticed
+        self.unnoticed.update(other.unnoticed)
         self.left += other.left
         self.seed = self.seed if other.seed is None else other.seed
         self.problem = self.problem or other.problem
@@ -148,6 +162,9 @@ class Exploration:
         """The first line of the summary."""
         if self.problem:
             return f"{TITLE}: {self.test}  not explored: {self.problem}"
+        if self.noticed or self.unnoticed:
+            counts = f"{self.noticed} noticed, {len(self.unnoticed)} not noticed, {len(self.unreached)} not done"
+            return f"{TITLE}: {self.test}  {counted(self.runs, 'damage')} in {self.seconds:.0f} s: {counts}"
         counts = f"{self.passed} passed, {len(self.failures)} failed, {len(self.unreached)} not reached"
         return f"{TITLE}: {self.test}  {counted(self.points, 'point')}, {counted(self.runs, 'run')} in {self.seconds:.0f} s: {counts}"
 
@@ -157,6 +174,9 @@ class Exploration:
         for failure, alike in _grouped(self.failures):
             lines += failure.lines(reproduce)
             lines += [f"{_INDENT}the same with {each.trial} ({each.failed}/{each.runs})" for each in alike]
+        for damage, words in self.unnoticed.items():
+            lines.append(f"  NOT NOTICED  no test noticed that {words} (impossible on a correct Kafka)")
+            lines.append(f"{_INDENT}reproduce: --kafka-explore-only '{damage}'")
         lines += [f"  not reached: {each}" for each in self.unreached]
         if self.left:
             lines.append(f"  {counted(self.left, 'fault')} not tried, because the budget was used up")

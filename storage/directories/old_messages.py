@@ -63,6 +63,8 @@ def _converted(view: memoryview, scan: Scan) -> Iterator[bytes | bytearray | mem
         try:
             (message,) = outer_messages(view[entry.position : entry.position + entry.size], entry.size)
         except ProtocolError as error:
+            if waiting:
+                yield _batch_of(waiting, Compression.NONE)
             raise Unreadable(Damage(entry.position, str(error))) from None
         if message.codec:
             yield _batch_of(_unwrapped(entry, message), Compression(message.codec))

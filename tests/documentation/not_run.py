@@ -32,6 +32,8 @@ NOT_RUN = (
     NotRun("README.md", "make test", "runs these tests"),
     NotRun("docs/administration.md", "kafka-configs.sh", KAFKA_PROGRAMS),
     NotRun("docs/administration.md", "kafka-client-metrics.sh", KAFKA_PROGRAMS),
+    NotRun("docs/exploring.md", "kafka explore: test_orders.py", "output of pytest; tests/plugin/test_explore.py finds the same lines"),
+    NotRun("docs/exploring.md", "mvn -q test", "runs a project's own tests; tests/broker/commands/test_explore.py runs commands"),
     NotRun("docs/five-minutes.md", "pip install", DOWNLOADS),
     NotRun("docs/dotnet.md", "IClassFixture", NO_DOTNET),
     NotRun("docs/migration.md", "@EmbeddedKafka", OTHER_TOOL),

@@ -137,3 +137,34 @@ def test_odd_tests_get_a_line_each(pytester: pytest.Pytester) -> None:
         assert expected in lines
     assert "test_leaks  not explored" not in lines
     assert "test_uses_a_wider_fixture  not explored" not in lines
+
+
+DAMAGED = """
+        from confluent_kafka import Consumer
+
+        def first_order(servers, topic):
+            config = {"group.id": "check", "auto.offset.reset": "earliest", "log_level": 0}
+            consumer = Consumer({"bootstrap.servers": servers, **config})
+            consumer.subscribe([topic])
+            try:
+                return consumer.poll(20).value()
+            finally:
+                consumer.close()
+
+        def test_reads_orders(kafka_cluster, kafka_topic):
+            kafka_cluster.produce(kafka_topic, ["book", "pen"])
+            assert first_order(kafka_cluster.bootstrap_servers, kafka_topic) == b"book"
+"""
+
+
+def test_damage_that_a_test_does_not_notice_is_reported(pytester: pytest.Pytester) -> None:
+    result = run_in_subprocess(pytester, DAMAGED, "--kafka-explore-damage")
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines([
+        "kafka explore: test_project.py::test_reads_orders  * damages in * s: 2 noticed, * not noticed, 0 not done",
+        "  NOT NOTICED  no test noticed that the 2nd record of test_reads_orders-1-0 was gone (impossible on a correct Kafka)",
+        "*reproduce: --kafka-explore-only 'test_reads_orders-1-0#2:gone'",
+    ])  # fmt: skip
+    again = run_in_subprocess(pytester, DAMAGED, "--kafka-explore-only=test_reads_orders-1-0#1:gone")
+    again.assert_outcomes(passed=1)
+    again.stdout.fnmatch_lines(["kafka explore: *: 1 noticed, 0 not noticed, 0 not done"])

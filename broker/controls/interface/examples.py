@@ -19,6 +19,7 @@ _CALLS: dict[str, dict[str, Any]] = {
     "clock run": {"speed": 60},
     "coordinator move": {"node": 2, "group": "billing"},
     "fault add": {"api": "Produce", "error": "NOT_LEADER_OR_FOLLOWER", "times": 2},
+    "fault damage": {"order": "orders-0#2:gone"},
     "fault point": {"point": "OffsetCommit#1@billing:lost-response"},
     "fault wait": {"fault": 1, "hits": 2},
     "group wait": {"group": "billing", "members": 3, "state": "Stable", "lag": 0},

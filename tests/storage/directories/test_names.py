@@ -33,6 +33,14 @@ def test_offsets_are_those_in_names_of_one_suffix(tmp_path: Path) -> None:
     assert names.offset_name(7, names.LOG) == "00000000000000000007.log"
 
 
+def test_file_that_is_too_large_is_not_read(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"12345")
+
+    assert names.read_file(tmp_path / "file", 5) == b"12345"
+    with pytest.raises(names.DamagedFile, match="it has 5 bytes; Kafka writes at most 4"):
+        names.read_file(tmp_path / "file", 4)
+
+
 def test_snapshot_names_have_offset_and_epoch() -> None:
     assert SnapshotId.parse("00000000000000000042-0000000003.checkpoint") == SnapshotId(42, 3)
     assert SnapshotId.parse("bootstrap.checkpoint") is None

@@ -55,12 +55,13 @@ def test_message_with_a_lying_key_ends_the_segment() -> None:
     from struct import pack
     from zlib import crc32
 
-    body = bytes([0, 0]) + pack(">i", 1000) + b"k"
+    body = bytes([0, 0]) + pack(">i", 1000) + b"k" * 20
     lying = pack(">qi", 1, 4 + len(body)) + pack(">I", crc32(body)) + body
     segment, damage = converted_segment(memoryview(message(0, magic=0) + lying), 0)
 
     assert segment.end_offset == 1
     assert damage is not None
+    assert converted_segment(memoryview(lying), 0).segment.end == 0
 
 
 def test_wrapper_whose_offsets_do_not_ascend_ends_the_segment() -> None:

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from ..pairs import Pair, PairComparison
 from .differences import Difference
@@ -39,6 +40,7 @@ class JsonComparison(PairComparison[JsonPart, Difference]):
         self.has_assumed = False
         self._incompatible = incompatible
         self._members = MemberComparison()
+        self._numbering = Numbering()
 
     def assume(self, pair: Pair) -> list[Difference]:
         self.has_assumed |= pair not in self._incompatible
@@ -58,7 +60,7 @@ class JsonComparison(PairComparison[JsonPart, Difference]):
             case ArrayPart(), ArrayPart():
                 return self._members.compare_arrays(old, new)
             case CombinedPart(), CombinedPart():
-                return _compare_combined(old, new)
+                return _compare_combined(old, new, self._numbering)
             case NotPart(), NotPart():
                 return _compare_negated(old, new)
             case NumberPart(), NumberPart():
@@ -98,11 +100,11 @@ def _compare_negated(old: NotPart, new: NotPart) -> JsonSteps:
     return [("NOT_TYPE_EXTENDED", ("not",))] if (yield new.negated, old.negated, ()) else []
 
 
-def _compare_combined(old: CombinedPart, new: CombinedPart) -> JsonSteps:
+def _compare_combined(old: CombinedPart, new: CombinedPart, numbering: Numbering) -> JsonSteps:
     if not _is_extension(old, new):
         return [("COMBINED_TYPE_CHANGED", ())]
     found: list[Difference] = []
-    before, after = _distinct(old.parts), _distinct(new.parts)
+    before, after = numbering.distinct(old.parts), numbering.distinct(new.parts)
     if len(before) < len(after) and new.criterion == "allOf":
         found.append(("PRODUCT_TYPE_EXTENDED", ()))
     elif len(before) > len(after) and old.criterion != "allOf":
@@ -131,5 +133,32 @@ def _is_extension(old: CombinedPart, new: CombinedPart) -> bool:
     return len(new.parts) == 1 and old.criterion == "allOf"
 
 
-def _distinct(parts: list[JsonPart]) -> list[JsonPart]:
-    return list({part.identity(): part for part in parts}.values())
+class Numbering:
+    """Gives equal JSON values the same number. Each value of a schema is looked at once, however deep it is nested."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[Any, int] = {}
+        self._of_containers: dict[int, int] = {}
+
+    def number_of(self, value: Any) -> int:
+        if not isinstance(value, dict | list):
+            return self._number((type(value), value))
+        if id(value) not in self._of_containers:
+            members = (
+                frozenset((key, self.number_of(member)) for key, member in value.items())
+                if isinstance(value, dict)
+                else tuple(map(self.number_of, value))
+            )
+            self._of_containers[id(value)] = self._number(members)
+        return self._of_containers[id(value)]
+
+    def _number(self, key: Any) -> int:
+        return self._numbers.setdefault(key, len(self._numbers))
+
+    def distinct(self, parts: list[JsonPart]) -> list[JsonPart]:
+        """Returns the parts without those that are equal to an earlier one."""
+        found: dict[Any, JsonPart] = {}
+        for part in parts:
+            is_integer = isinstance(part, NumberPart) and part.is_integer
+            found.setdefault((part.kind, is_integer, self.number_of(part.declared)), part)
+        return list(found.values())

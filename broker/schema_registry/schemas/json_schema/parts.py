@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..json_text import sort_keys, write_json
-
 Declared = dict[str, Any] | bool
 
 
@@ -25,19 +23,12 @@ class JsonPart:
     def keywords(self) -> dict[str, Any]:
         return self.declared if isinstance(self.declared, dict) else {}
 
-    def identity(self) -> str:
-        """Returns a text that equal parts have in common."""
-        return f"{self.kind} {write_json(sort_keys(self.declared))}"
-
 
 @dataclass(eq=False)
 class NumberPart(JsonPart):
     """A number. Whether it must be an integer follows from its type, of which a schema may have several."""
 
     is_integer: bool
-
-    def identity(self) -> str:
-        return f"{super().identity()} {self.is_integer}"
 
 
 @dataclass(eq=False)

@@ -22,6 +22,9 @@ from .elements import (
 from .names import ProtoNames, ProtoType, find_name
 from .text import ProtoText
 
+MAX_MERGED_OPTIONS = 200
+"""How often an option may be set in one place, because each time is merged with all before."""
+
 
 class NormalProtoText(ProtoText):
     """Writes the normal form. Raises `InvalidSchema` for a type that is not known."""
@@ -129,6 +132,8 @@ class NormalProtoText(ProtoText):
         extension = self._names.extensions.get(name)
         if extension is None or extension.label == "repeated" or len(options) == 1:
             return options
+        if len(options) > MAX_MERGED_OPTIONS:
+            raise InvalidSchema(f"the option {name} is set {len(options)} times in one place, but at most {MAX_MERGED_OPTIONS} are allowed")
         merged = options[0].value
         for option in options[1:]:
             merged = self._merge_values(extension, merged, _nested_as_dict(option.value))
@@ -138,7 +143,7 @@ class NormalProtoText(ProtoText):
         """Merges two values of a field. Messages are merged, a repeated or unknown field has both values, another one the later value."""
         if field is None or field.label == "repeated":
             values = [value for several in (earlier, later) for value in (several if isinstance(several, list) else [several])]
-            return [value for index, value in enumerate(values) if value not in values[:index]]
+            return list({self.write_value(value): value for value in values}.values())
         found = self._names.find(field.type, self._names.package, self._path)
         if not isinstance(earlier, dict) or not isinstance(later, dict) or found is None or not isinstance(found.element, ProtoMessage):
             return later

@@ -48,6 +48,7 @@ class ProtoParser:
         while reader.peek().text or reader.peek().kind == "string":
             if not reader.takes(";"):
                 self._parse_declaration(reader.word("a declaration"))
+        self._check_names(self._file.types)
         return self._file
 
     def _parse_declaration(self, keyword: str) -> None:
@@ -67,9 +68,9 @@ class ProtoParser:
             case "option":
                 file.options.append(self._statement_option())
             case "message":
-                self._add_type(file.types, self._message())
+                file.types.append(self._message())
             case "enum":
-                self._add_type(file.types, self._enum())
+                file.types.append(self._enum())
             case "extend":
                 file.extends.append(self._extend())
             case "service":
@@ -87,10 +88,12 @@ class ProtoParser:
         self._file.syntax = syntax
         self._reader.expect(";")
 
-    def _add_type(self, types: list[ProtoMessage | ProtoEnum], element: ProtoMessage | ProtoEnum) -> None:
-        if any(other.name == element.name for other in types):
-            raise self._reader.error(f"{element.name} is already defined")
-        types.append(element)
+    def _check_names(self, types: list[ProtoMessage | ProtoEnum]) -> None:
+        names: set[str] = set()
+        for element in types:
+            if element.name in names:
+                raise self._reader.error(f"{element.name} is already defined")
+            names.add(element.name)
 
     def _expect_word(self, *words: str) -> str:
         found = self._reader.word(words[0])
@@ -116,6 +119,7 @@ class ProtoParser:
         while not self._reader.takes("}"):
             if not self._reader.takes(";"):
                 self._member(message, self._type_name("a member of a message"))
+        self._check_names(message.types)
         return message
 
     def _member(self, message: ProtoMessage, word: str) -> None:
@@ -125,9 +129,9 @@ class ProtoParser:
             raise self._reader.error(f"expected a name after {word!r}, but found {following.text!r}")
         match word:
             case "message":
-                self._add_type(message.types, self._message())
+                message.types.append(self._message())
             case "enum":
-                self._add_type(message.types, self._enum())
+                message.types.append(self._enum())
             case "extend":
                 message.extends.append(self._extend())
             case "option":
@@ -354,11 +358,13 @@ class ProtoParser:
         values: dict[str, Any] = {}
         while not self._reader.takes(closing):
             option = self._option(":")
-            value = option.value
             if option.name in values:
                 previous = values[option.name]
-                value = [*(previous if isinstance(previous, list) else [previous]), *(value if isinstance(value, list) else [value])]
-            values[option.name] = value
+                several = previous if isinstance(previous, list) else [previous]
+                several += option.value if isinstance(option.value, list) else [option.value]
+                values[option.name] = several
+            else:
+                values[option.name] = option.value
             if not self._reader.takes(","):
                 self._reader.takes(";")
         return values

@@ -158,7 +158,7 @@ class TestRefusal:
         began = time.process_time()
         with pytest.raises(InvalidSchema):
             parse_schema("AVRO", text)
-        assert time.process_time() - began < 2
+        assert time.process_time() - began < 10
 
     def test_type_that_does_not_exist_is_refused(self) -> None:
         with pytest.raises(InvalidSchema, match="Invalid schema type XML"):

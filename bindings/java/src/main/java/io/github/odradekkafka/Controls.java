@@ -179,6 +179,11 @@ public abstract class Controls {
         return FaultInfo.of(Controls.this.post("/fault/point", Options.arguments("point", point)));
     }
 
+    /** Damages stored data once, as no correct Kafka does, to see whether a test notices it. */
+    public FaultInfo damage(String order) {
+        return FaultInfo.of(Controls.this.post("/fault/damage", Options.arguments("order", order)));
+    }
+
     /** Loses the acknowledgements of a topic: the records are appended, then the connection is reset. */
     public FaultInfo lostAcks(String topic) {
         return FaultInfo.of(Controls.this.post("/fault/preset/lost-acks", Options.arguments("topic", topic)));

@@ -1,0 +1,29 @@
+// A shop sends an order, and counts how often it is stored. Its producer is idempotent, which is franz-go's default.
+package main
+
+import (
+	"context"
+	"log"
+	"os"
+	"os/exec"
+	"strings"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+)
+
+func main() {
+	servers := strings.Split(os.Getenv("BOOTSTRAP_SERVERS"), ",")
+	producer, err := kgo.NewClient(kgo.SeedBrokers(servers...))
+	if err != nil {
+		log.Fatal(err)
+	}
+	order := &kgo.Record{Topic: "orders", Value: []byte("order-1")}
+	if err := producer.ProduceSync(context.Background(), order).FirstErr(); err != nil {
+		log.Fatal(err)
+	}
+	producer.Close()
+	records, err := exec.Command("odradek", "ctl", "record", "list", "orders").CombinedOutput()
+	if count := strings.Count(string(records), "order-1"); err != nil || count != 1 {
+		log.Fatalf("error: the order is stored %d times", count)
+	}
+}
