@@ -380,6 +380,12 @@ type FaultOptions struct {
 	// TransactionalID is a pattern for a transactional id.
 	TransactionalID string `json:"transactional_id,omitempty"`
 
+	// Subject is a pattern for the subject of a request to the schema registry (api SchemaRegistry).
+	Subject string `json:"subject,omitempty"`
+
+	// Path is a pattern for the path of a request to the schema registry, such as /schemas/ids/*.
+	Path string `json:"path,omitempty"`
+
 	// Acks is the acks of a Produce: -1 for all, 0 or 1.
 	Acks *int `json:"acks,omitempty"`
 
@@ -402,8 +408,12 @@ type FaultOptions struct {
 	// Until is the time of the cluster until which requests are hit.
 	Until *time.Time `json:"until,omitempty"`
 
-	// Error is the error code of the response, such as NOT_LEADER_OR_FOLLOWER.
+	// Error is the error code of the response, such as NOT_LEADER_OR_FOLLOWER; of the schema registry,
+	// such as 50003.
 	Error string `json:"error,omitempty"`
+
+	// Status is the HTTP status of the schema registry's answer, such as 503.
+	Status *int `json:"status,omitempty"`
 
 	// Stage is whether error and drop come before the work (the default) or after it.
 	Stage string `json:"stage,omitempty"`

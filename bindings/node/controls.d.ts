@@ -215,6 +215,10 @@ export class Controls {
     group?: string;
     /** A pattern for a transactional id. */
     transactionalId?: string;
+    /** A pattern for the subject of a request to the schema registry (api SchemaRegistry). */
+    subject?: string;
+    /** A pattern for the path of a request to the schema registry, such as /schemas/ids/*. */
+    path?: string;
     /** The acks of a Produce: -1 for all, 0 or 1. */
     acks?: number;
     /** How many of the matching requests pass first. */
@@ -229,8 +233,13 @@ export class Controls {
     after?: string;
     /** The time of the cluster until which requests are hit. */
     until?: string;
-    /** The error code of the response, such as NOT_LEADER_OR_FOLLOWER. */
+    /**
+     * The error code of the response, such as NOT_LEADER_OR_FOLLOWER; of the schema registry, such as
+     * 50003.
+     */
     error?: string;
+    /** The HTTP status of the schema registry's answer, such as 503. */
+    status?: number;
     /** Whether error and drop come before the work (the default) or after it. */
     stage?: string;
     /** Fields of the response and their values, nested as in the response. */

@@ -6,6 +6,7 @@ criteria that no request of the API can meet, and acts that exclude each other.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from math import inf
 from typing import Any, get_type_hints
@@ -21,12 +22,15 @@ from .delivery import Cut, Delay, Drop, Hang, Throttle, Trickle
 from .elements import subjects
 from .errors import Error
 from .fault import ConnectionFault, Criteria, Fault, items_of
-from .options import AtLeast, FaultOptions, Needs
+from .options import REGISTRY_API, AtLeast, FaultOptions, Needs
+from .registry import OPTIONS as REGISTRY_OPTIONS
+from .registry import RegistryFault
 from .respond import Replacement, Respond, replacement_of
 from .table import Faults
 
 CHUNK_BYTES = 1024
 """The size of the chunks of a response whose rate is limited."""
+MAX_STATUS = 599
 
 _APIS_BY_NAME = {api.name: api for api in APIS.values()}
 _REFUSED = ("refuse", "node", "listener", "after", "until")
@@ -44,6 +48,10 @@ _NEEDS = {name: mark.acts for name, marks in _MARKS.items() for mark in marks if
 
 def add_fault(faults: Faults, options: FaultOptions) -> Fault:
     """Adds a fault with these options to a cluster and returns it. Raises InvalidControl."""
+    if is_of_registry(options):
+        registry_fault = _registry_fault(options, faults)
+        faults.add(registry_fault)
+        return registry_fault
     apis = _apis(options)
     criteria = _criteria(options, faults)
     _check_subjects(options, apis)
@@ -51,6 +59,30 @@ def add_fault(faults: Faults, options: FaultOptions) -> Fault:
     fault = _connection_fault(options, criteria, faults) if options.refuse else _request_fault(options, apis, criteria, faults)
     faults.add(fault)
     return fault
+
+
+def is_of_registry(options: FaultOptions) -> bool:
+    """Returns whether a fault is one of the schema registry. Raises InvalidControl for options of such a fault in another one."""
+    if items_of(options.api) == [REGISTRY_API]:
+        return True
+    for name in ("subject", "path", "status"):
+        if name in options.given:
+            raise InvalidControl(name, f"is about requests to the schema registry; set api to {REGISTRY_API}")
+    return False
+
+
+def _registry_fault(options: FaultOptions, faults: Faults) -> RegistryFault:
+    for name in options.given:
+        if name not in REGISTRY_OPTIONS:
+            raise InvalidControl(name, f"is not about requests to the schema registry; use some of {', '.join(REGISTRY_OPTIONS)}")
+    _check_numbers(options)
+    if options.error is not None and not re.fullmatch(r"[45][0-9]{2}(?:[0-9]{2})?", options.error):
+        raise InvalidControl("error", f"must be an error code of the schema registry, such as 50003, not {options.error!r}")
+    if options.status is not None and (options.error is not None or options.status > MAX_STATUS):
+        raise InvalidControl("status", f"must be from 400 to {MAX_STATUS}, and cannot be combined with error, which contains the status")
+    if not options.given.keys() & {"status", "error", "delay_ms", "jitter_ms"}:
+        raise InvalidControl.of_call("status", "a fault of the schema registry needs an act: status, error, delay_ms or jitter_ms")
+    return RegistryFault(faults.next_number(), str(options), _criteria(options, faults), faults.cluster.random)
 
 
 def _request_fault(options: FaultOptions, apis: list[Api], criteria: Criteria, faults: Faults) -> Fault:
@@ -77,7 +109,7 @@ def _apis(options: FaultOptions) -> list[Api]:
     names = items_of(options.api)
     for name in names:
         if name not in _APIS_BY_NAME:
-            raise unknown("api", "API", name, _APIS_BY_NAME)
+            raise unknown("api", "API", name, [*_APIS_BY_NAME, REGISTRY_API])
     return [_APIS_BY_NAME[name] for name in names] or list(_APIS_BY_NAME.values())
 
 

@@ -12,6 +12,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any, Literal, NamedTuple
 
+REGISTRY_API = "SchemaRegistry"
+"""The name that stands for the requests to the schema registry where faults and filters name APIs."""
+
 
 class AtLeast(NamedTuple):
     """The least value of an option."""
@@ -43,6 +46,8 @@ class FaultOptions:
     partitions: Annotated[int | Sequence[int] | None, "indexes of partitions; only their part of a request is hit"] = None
     group: Annotated[str | None, "a pattern for the id of a group"] = None
     transactional_id: Annotated[str | None, "a pattern for a transactional id"] = None
+    subject: Annotated[str | None, "a pattern for the subject of a request to the schema registry (api SchemaRegistry)"] = None
+    path: Annotated[str | None, "a pattern for the path of a request to the schema registry, such as /schemas/ids/*"] = None
     acks: Annotated[int | None, "the acks of a Produce: -1 for all, 0 or 1"] = None
     skip: Annotated[int | None, "how many of the matching requests pass first", AtLeast(0)] = None
     every: Annotated[int | None, "hits every n-th of the matching requests", AtLeast(1)] = None
@@ -53,7 +58,10 @@ class FaultOptions:
     ] = None
     until: Annotated[datetime | str | int | None, "the time of the cluster until which requests are hit"] = None
     when: Annotated[Callable[[Any], object] | None, "a function of the decoded request"] = None
-    error: Annotated[str | None, "the error code of the response, such as NOT_LEADER_OR_FOLLOWER"] = None
+    error: Annotated[
+        str | None, "the error code of the response, such as NOT_LEADER_OR_FOLLOWER; of the schema registry, such as 50003"
+    ] = None
+    status: Annotated[int | None, "the HTTP status of the schema registry's answer, such as 503", AtLeast(400)] = None
     stage: Annotated[
         Literal["before", "after"] | None,
         "whether error and drop come before the work (the default) or after it",

@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from itertools import count
 from typing import TYPE_CHECKING, TypeVar
 
+from ..faults.registry import MESSAGE, RegistryCall, RegistryFault
+from ..schema_registry.errors import RegistryError
 from ..schema_registry.registry import SchemaRegistry
 from ..schema_registry.schema_topic import SchemaTopic
 from ..settings.schema_registry import RegistrySettings
@@ -29,6 +32,31 @@ class SchemaService:
         self._server = server
         self._registry = SchemaRegistry(SchemaTopic(lambda: server.cluster, settings.topic), settings)
         self._lock = asyncio.Lock()
+        self._numbers = count()
+
+    async def pass_faults(self, call: RegistryCall) -> None:
+        """Lets the faults of the cluster act on a request: it waits as long as they say. Raises RegistryError if one of them answers it."""
+        core = self._server.core
+        for fault in core.faults.active if "faults" in vars(core) else ():
+            if isinstance(fault, RegistryFault):
+                with self._server.turn("applying a fault to the schema registry"):
+                    effect = fault.answer(call, core.timers.now_ms)
+                if effect is not None and effect.delay_ms:
+                    await self._wait(fault, effect.delay_ms)
+                if effect is not None and effect.error_code is not None:
+                    raise RegistryError(effect.error_code, MESSAGE)
+
+    async def _wait(self, fault: RegistryFault, delay_ms: int) -> None:
+        """Waits by the clock of the cluster. If its state is replaced meanwhile, the request is answered at once."""
+        passed = asyncio.get_running_loop().create_future()
+        timers, key = self._server.core.timers, (fault, "registry", next(self._numbers))
+        with self._server.turn("delaying a request to the schema registry"):
+            timers.set(key, delay_ms, lambda: passed.set_result(None))
+        try:
+            while not passed.done() and self._server.core.timers is timers and not fault.removed:
+                await asyncio.wait([passed, self._server.driver.next_change()], return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            timers.cancel(key)
 
     async def run(self, work: Callable[[SchemaRegistry], T], *, subject: str = "", size: int = 0) -> T:
         """Returns the result of work on the registry, after what it has written has been appended.

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 from ..controls.http.http_listener import HttpListener
 from ..controls.http.requests import Request
 from ..controls.http.responses import Problem, Response
+from ..faults.options import REGISTRY_API
+from ..faults.registry import RegistryCall
 from ..schema_registry import resources as _resources  # noqa: F401  (declares the routes)
 from ..schema_registry.errors import RegistryError, store_error
 from ..schema_registry.rest import Answer, Call, answer, refusal
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 log = logging.getLogger("odradek.schema_registry")
 
 V1_JSON, REGISTRY_JSON, JSON = "application/vnd.schemaregistry.v1+json", "application/vnd.schemaregistry+json", "application/json"
+MAX_SHOWN_CHARACTERS = 200
 ACCEPTED = (V1_JSON, REGISTRY_JSON, JSON, "application/octet-stream")
 """The media types of requests."""
 
@@ -59,7 +62,25 @@ class RegistryListener(HttpListener):
     async def _answer(self, request: Request) -> Answer:
         method = "GET" if request.method == "HEAD" else request.method
         call = Call.of(method, request.target, request.body)
-        return await self._cluster.schemas.run(lambda registry: answer(registry, call), subject=call.subject, size=len(request.body))
+        named = RegistryCall(f"/{'/'.join(call.path)}", call.named_subject)
+        try:
+            await self._cluster.schemas.pass_faults(named)
+            size = len(request.body)
+            answered = await self._cluster.schemas.run(lambda registry: answer(registry, call), subject=call.subject, size=size)
+        except RegistryError as error:
+            answered = refusal(error)
+        self._record(method, named, answered)
+        return answered
+
+    def _record(self, method: str, call: RegistryCall, answered: Answer) -> None:
+        """Adds a request to the record of the cluster, as an event."""
+        path = call.path[:MAX_SHOWN_CHARACTERS]
+        fields: dict[str, str | int] = {"api": REGISTRY_API, "method": method, "path": path, "status": answered.status}
+        if call.subject:
+            fields["subject"] = call.subject[:MAX_SHOWN_CHARACTERS]
+        if isinstance(answered.body, dict) and isinstance(schema_id := answered.body.get("id"), int):
+            fields["id"] = schema_id
+        self._cluster.core.tell("schema registry", f"{method} {path}: {answered.status}", None, **fields)
 
     def may_be_cancelled(self, request: Request) -> bool:
         return request.method in ("GET", "HEAD")

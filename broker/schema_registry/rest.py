@@ -47,10 +47,16 @@ class Call:
         return cls(method, tuple(parts), parsed, body)
 
     @property
+    def named_subject(self) -> str:
+        """The subject that the path names, "" if it names none."""
+        names = ("subjects", "config", "mode")
+        place = next((number for number, part in enumerate(self.path) if part in names), len(self.path)) + 1
+        return self.path[place] if place < len(self.path) else ""
+
+    @property
     def subject(self) -> str:
-        """The subject in the path of a call that may compare schemas, otherwise ""."""
-        place = self.path.index("subjects") + 1 if "subjects" in self.path else len(self.path)
-        return self.path[place] if self.method == "POST" and place < len(self.path) else ""
+        """The subject of a call that may compare schemas, "" for other calls."""
+        return self.named_subject if self.method == "POST" else ""
 
     def flag(self, name: str) -> bool:
         """Returns whether a parameter is "true"."""

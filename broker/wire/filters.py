@@ -20,6 +20,7 @@ from typing import NamedTuple
 
 from ...protocol.errors import ErrorCode
 from ..control_errors import InvalidControl, unknown
+from ..faults.options import REGISTRY_API
 from .exchange import Entry, Event, Exchange
 
 MAX_CHARACTERS = 2000
@@ -36,6 +37,7 @@ EVENT_KINDS = (
     "control",
     "fault",
     "clock",
+    "schema registry",
 )
 
 Filter = Callable[[Entry], bool]
@@ -76,7 +78,7 @@ def duration_ms(exchange: Exchange) -> float | None:
 
 
 FIELDS: Mapping[str, Values] = {
-    "api": _of_exchange(lambda exchange: exchange.api),
+    "api": _either(_of_exchange(lambda exchange: exchange.api), _of_event("api")),
     "version": _of_exchange(lambda exchange: exchange.version),
     "correlation_id": _of_exchange(lambda exchange: exchange.correlation_id),
     "client_id": _of_exchange(lambda exchange: exchange.client_id),
@@ -86,6 +88,9 @@ FIELDS: Mapping[str, Values] = {
     "peer": _either(_of_exchange(lambda exchange: exchange.peer), _of_event("peer")),
     "topic": _either(_several(lambda exchange: exchange.topics), _of_event("topic")),
     "group": _either(_several(lambda exchange: exchange.groups), _of_event("group")),
+    "subject": _of_event("subject"),
+    "path": _of_event("path"),
+    "status": _of_event("status"),
     "error": _several(lambda exchange: exchange.errors),
     "fault": _several(lambda exchange: exchange.faults),
     "waited": _several(lambda exchange: exchange.waits),
@@ -101,7 +106,9 @@ FIELDS: Mapping[str, Values] = {
     "text": lambda entry: (entry.text,) if isinstance(entry, Event) else (),
 }
 """The fields, each with a function that returns its values. Events have only some of them."""
-_NUMBERS = frozenset(("version", "correlation_id", "duration_ms", "request_bytes", "response_bytes", "node", "connection", "sequence"))
+_NUMBERS = frozenset(
+    ("version", "correlation_id", "duration_ms", "request_bytes", "response_bytes", "node", "connection", "sequence", "status")
+)
 
 
 @cache
@@ -110,7 +117,7 @@ def _names_of(field: str) -> tuple[str, ...]:
     if field == "api":
         from ...protocol.messages import APIS  # imports all messages, so that it waits until it is needed
 
-        return tuple(api.name for api in APIS.values())
+        return (*(api.name for api in APIS.values()), REGISTRY_API)
     if field == "error":
         return tuple(code.name for code in ErrorCode if code)
     return EVENT_KINDS if field == "event" else ()

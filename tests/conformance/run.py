@@ -17,6 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import NamedTuple
 
 from odradek import Cluster, __version__
 from tests import apache_kafka
@@ -62,8 +63,8 @@ def _executed(suite: Suite, place: Path, broker: str) -> tuple[Path, int]:
     suffix = broker.replace(" ", "-")
     report, log = place / f"report-{suffix}", place / f"log-{suffix}.txt"
     report.unlink(missing_ok=True)
-    with started(suite, broker) as bootstrap_servers, log.open("wb") as output:
-        names = names_of(suite, place, bootstrap_servers, report)
+    with started(suite, broker) as addresses, log.open("wb") as output:
+        names = names_of(suite, place, addresses, report)
         command, environment = filled_in(suite, names)
         begin = time.monotonic()
         _execute(command, names["source"], environment, output.fileno(), suite.time_limit_s)
@@ -71,16 +72,23 @@ def _executed(suite: Suite, place: Path, broker: str) -> tuple[Path, int]:
     return (report if report.is_file() else log), seconds
 
 
+class Addresses(NamedTuple):
+    """The bootstrap servers of a cluster, and the URL of its schema registry, "" if it has none."""
+
+    bootstrap_servers: str = ""
+    schema_registry_url: str = ""
+
+
 @contextmanager
-def started(suite: Suite, broker: str) -> Iterator[str]:
-    """Starts a cluster on ports that the kernel chooses, and yields its bootstrap servers."""
+def started(suite: Suite, broker: str) -> Iterator[Addresses]:
+    """Starts a cluster on ports that the kernel chooses."""
     settings = {**SETTINGS, **suite.settings}
     if broker == APACHE_KAFKA:
         with ApacheKafka(nodes=suite.nodes, settings=settings, first_id=suite.first_id) as kafka:
-            yield kafka.bootstrap_servers
+            yield Addresses(kafka.bootstrap_servers)
     else:
         with Cluster(nodes=suite.nodes, settings={**settings, "node.id": suite.first_id}) as cluster:
-            yield cluster.bootstrap_servers
+            yield Addresses(cluster.bootstrap_servers, cluster.start_schema_registry())
 
 
 def prepared(suite: Suite, cache: Path) -> Path:
@@ -97,18 +105,18 @@ def prepared(suite: Suite, cache: Path) -> Path:
     if suite.packages:
         venv.create(place / "venv", with_pip=True)
         subprocess.run([place / "venv" / "bin" / "python", "-m", "pip", "install", "--quiet", *suite.packages], check=True)
-    names = names_of(suite, place, "", place / "report")
+    names = names_of(suite, place, Addresses(), place / "report")
     for command in suite.prepare:
         subprocess.run([part.format_map(names) for part in command], cwd=names["source"], check=True)
     done.touch()
     return place
 
 
-def names_of(suite: Suite, place: Path, bootstrap_servers: str, report: Path) -> dict[str, str]:
+def names_of(suite: Suite, place: Path, addresses: Addresses, report: Path) -> dict[str, str]:
     """Returns the texts that names in commands and variables of a suite stand for."""
-    host, _, port = bootstrap_servers.partition(",")[0].rpartition(":")
+    host, _, port = addresses.bootstrap_servers.partition(",")[0].rpartition(":")
     paths = {"source": place / "source", "adapters": ADAPTERS, "python": place / "venv" / "bin" / "python", "report": report}
-    texts = {"bootstrap_servers": bootstrap_servers, "host": host, "port": port}
+    texts = {**addresses._asdict(), "host": host, "port": port}
     return {**texts, **{name: str(path) for name, path in paths.items()}}
 
 

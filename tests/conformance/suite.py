@@ -1,7 +1,8 @@
 """The declaration of a suite: another project's own tests, and how they are run against a cluster.
 
-Commands and variables may contain the names of `run.names_of`: `{bootstrap_servers}`, `{host}`, `{port}`, `{source}` (the directory of its
-files), `{adapters}` (the folder of files that some suites need to find a cluster that already runs), `{python}` and `{report}`.
+Commands and variables may contain the names of `run.names_of`: `{bootstrap_servers}`, `{schema_registry_url}`, `{host}`, `{port}`,
+`{source}` (the directory of its files), `{adapters}` (the folder of files that some suites need to find a cluster that already runs),
+`{python}` and `{report}`.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ import pytest
 from documents import conformance
 from tests.conformance import results
 from tests.conformance.results import APACHE_KAFKA, BROKERS, ODRADEK, Result
-from tests.conformance.run import ADAPTERS, names_of
+from tests.conformance.run import ADAPTERS, Addresses, names_of
 from tests.conformance.suite import NotRun, Suite
 from tests.conformance.suites import SUITES
 
@@ -31,7 +31,7 @@ def sample() -> Suite:
 def test_suite_uses_known_names(suite: Suite) -> None:
     texts = [*suite.command, *suite.environment.values(), *(part for command in suite.prepare for part in command)]
     used = {name for text in texts for _, name, _, _ in Formatter().parse(text) if name is not None}
-    assert used <= set(names_of(suite, ADAPTERS, "", ADAPTERS))
+    assert used <= set(names_of(suite, ADAPTERS, Addresses(), ADAPTERS))
     for adapter in re.findall(r"\{adapters\}/([\w.]+)", " ".join(texts)):
         assert (ADAPTERS / adapter).is_file()
 

@@ -141,3 +141,22 @@ def test_reset_forgets_schemas() -> None:
         assert ask(url, "GET", "/subjects").text == b"[]"  # type: ignore[attr-defined]
         cluster.restore(snapshot)
         assert ask(url, "GET", "/subjects").text == b'["a"]'  # type: ignore[attr-defined]
+
+
+def test_requests_are_events_of_the_record() -> None:
+    with Cluster(nodes=1, schema_registry=True) as cluster:
+        url = cluster.schema_registry_url
+        ask(url, "POST", "/subjects/orders-value/versions", {"schema": '"int"'})
+        ask(url, "GET", "/subjects/orders-key/versions/1")
+        ask(url, "GET", "/schemas/types")
+        events = cluster.wire.entries(filter="api=SchemaRegistry")
+        assert [each["text"] for each in events] == [
+            "POST /subjects/orders-value/versions: 200",
+            "GET /subjects/orders-key/versions/1: 404",
+            "GET /schemas/types: 200",
+        ]
+        (failed,) = cluster.wire.entries(filter="subject=orders-* and status>=400")
+        assert "orders-key" in failed["text"]
+        cluster.fault(api="SchemaRegistry", status=503)
+        ask(url, "GET", "/subjects")
+        assert len(cluster.wire.entries(filter="event='schema registry' and status=503")) == 1

@@ -779,6 +779,18 @@ public abstract class Controls {
             return this;
         }
 
+        /** A pattern for the subject of a request to the schema registry (api SchemaRegistry). */
+        public FaultOptions subject(String subject) {
+            set("subject", subject);
+            return this;
+        }
+
+        /** A pattern for the path of a request to the schema registry, such as /schemas/ids/*. */
+        public FaultOptions path(String path) {
+            set("path", path);
+            return this;
+        }
+
         /** The acks of a Produce: -1 for all, 0 or 1. */
         public FaultOptions acks(long acks) {
             set("acks", acks);
@@ -821,9 +833,15 @@ public abstract class Controls {
             return this;
         }
 
-        /** The error code of the response, such as NOT_LEADER_OR_FOLLOWER. */
+        /** The error code of the response, such as NOT_LEADER_OR_FOLLOWER; of the schema registry, such as 50003. */
         public FaultOptions error(String error) {
             set("error", error);
+            return this;
+        }
+
+        /** The HTTP status of the schema registry's answer, such as 503. */
+        public FaultOptions status(long status) {
+            set("status", status);
             return this;
         }
 
