@@ -20,7 +20,7 @@ from _pytest.runner import runtestprotocol
 from ..broker.exploring.damage import DAMAGES, parse_damage
 from ..broker.exploring.plan import Trial, trial_of
 from ..broker.exploring.points import parse_specifications
-from ..broker.exploring.search import DEFAULT_BUDGET_S, Search, SearchOptions
+from ..broker.exploring.search import DEFAULT_BUDGET_S, Search, SearchOptions, parse_seconds
 from ..broker.exploring.table import FAULTS
 from ..broker.exploring.verdicts import Exploration, RunOutcome, RunResult
 from .explorations import REPRODUCE
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 MARK = "kafka_explore"
 MARK_OPTIONS = ("budget", "depth", "without")
 SHARE = "_kafka_explore_share"
-_SECONDS = {"s": 1, "m": 60, "h": 3600}
 
 
 def split_points(text: str) -> list[str]:
@@ -55,13 +54,14 @@ def options_of(item: pytest.Item) -> SearchOptions:
     if wrong := [name for name in given.get("without", ()) if name not in FAULTS]:
         raise pytest.UsageError(f"@pytest.mark.{MARK}: there is no fault {wrong[0]!r}; the faults are {', '.join(FAULTS)}")
     option = item.config.getoption
-    budget = option("--kafka-explore-budget") or given.get("budget") or DEFAULT_BUDGET_S
     seed = option("--kafka-explore-seed")
     callspec = getattr(item, "callspec", None)
     share: tuple[int, int] = (0, 1) if callspec is None else callspec.params.get(SHARE, (0, 1))
     only = option("--kafka-explore-only")
     return SearchOptions(
-        budget_s=budget_seconds(str(budget)),
+        budget_s=_budget_s(
+            {"--kafka-explore-budget": option("--kafka-explore-budget"), f"@pytest.mark.{MARK}: budget": given.get("budget")}
+        ),
         depth=option("--kafka-explore-depth") or given.get("depth", 1),
         seed=SystemRandom().randrange(2**32) if seed is None else seed,
         share=share,
@@ -69,6 +69,17 @@ def options_of(item: pytest.Item) -> SearchOptions:
         damages=option("--kafka-explore-damage"),
         without=tuple(given.get("without", ())),
     )
+
+
+def _budget_s(given: Mapping[str, object]) -> float:
+    """Returns the first time that is given, by the name of what gives it, or the default. Raises UsageError for another text."""
+    for name, time_given in given.items():
+        if time_given is not None:
+            try:
+                return parse_seconds(str(time_given))
+            except ValueError as error:
+                raise pytest.UsageError(f"{name}: {error}") from None
+    return DEFAULT_BUDGET_S
 
 
 def _only(text: str) -> Trial:
@@ -80,18 +91,6 @@ def _only(text: str) -> Trial:
         return trial_of(parse_specifications(text, FAULTS))
     except ValueError as error:
         raise pytest.UsageError(f"--kafka-explore-only: {error}") from None
-
-
-def budget_seconds(text: str) -> float:
-    """Returns the seconds that a text such as "60s", "5m" or "90" names. Raises UsageError for another text."""
-    number, factor = (text[:-1], _SECONDS[text[-1]]) if text[-1:] in _SECONDS else (text, 1)
-    try:
-        seconds = float(number) * factor
-    except ValueError:
-        seconds = -1
-    if not 0 < seconds < float("inf"):
-        raise pytest.UsageError(f"--kafka-explore-budget: must be a time such as 60s or 5m, not {text!r}")
-    return seconds
 
 
 def name_of(item: pytest.Item) -> str:

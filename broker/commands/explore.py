@@ -45,7 +45,6 @@ SLOWDOWN = 5
 """How many times as long as without faults a run may take, if --timeout does not say how long."""
 MAX_OUTPUT_BYTES = 256 * 1024
 MESSAGE_LINES = 3
-_UNITS = {"s": 1, "m": 60, "h": 3600}
 _TELLING = ("assert", "error", "expected", "fail", "exception")
 
 
@@ -265,12 +264,10 @@ def _print(found: Exploration, options: argparse.Namespace) -> None:
 
 
 def _seconds(text: str) -> float:
-    """Returns the seconds that a text such as "60s", "5m" or "90" names. Raises ArgumentTypeError for another text."""
-    number, factor = (text[:-1], _UNITS[text[-1]]) if text[-1:] in _UNITS else (text, 1)
+    """Returns the seconds that an option names. Raises ArgumentTypeError for another text."""
+    from ..exploring.search import parse_seconds
+
     try:
-        seconds = float(number) * factor
-    except ValueError:
-        seconds = -1.0
-    if not 0 < seconds < float("inf"):
-        raise argparse.ArgumentTypeError(f"must be a time such as 60s or 5m, not {text!r}")
-    return seconds
+        return parse_seconds(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None

@@ -21,8 +21,8 @@ BASELINE_RUNS = 3
 REPETITIONS = 2
 """How often a failure is repeated."""
 DEFAULT_BUDGET_S = 60.0
-PAIRS = 500
-"""The most pairs that are drawn."""
+MAX_PAIRS = 500
+_SECONDS = {"s": 1, "m": 60, "h": 3600}
 
 Run = Callable[[Trial | None], RunResult]
 
@@ -113,7 +113,7 @@ class Search:
         trials = planned(points, Topology(*baseline[-1].topology[:2], initialized), options.without)
         if options.depth > 1:
             self.found.seed = options.seed
-            trials += pairs(trials, PAIRS, Random(options.seed))
+            trials += pairs(trials, MAX_PAIRS, Random(options.seed))
         number, workers = options.share
         return trials[number::workers]
 
@@ -159,3 +159,15 @@ def _problem(results: Sequence[RunResult]) -> str:
     if not last.uses_cluster or not last.points:
         return NO_REQUEST
     return ""
+
+
+def parse_seconds(text: str) -> float:
+    """Returns the seconds that a text such as "60s", "5m" or "90" names. Raises ValueError for another text."""
+    number, factor = (text[:-1], _SECONDS[text[-1]]) if text[-1:] in _SECONDS else (text, 1)
+    try:
+        seconds = float(number) * factor
+    except ValueError:
+        seconds = -1.0
+    if not 0 < seconds < float("inf"):
+        raise ValueError(f"must be a time such as 60s or 5m, not {text!r}")
+    return seconds

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+import pytest
+
 from odradek.broker.exploring.plan import Trial
 from odradek.broker.exploring.points import RequestPoint
 from odradek.broker.exploring.roles import MEMBER, TRANSACTIONAL, ClientRole
-from odradek.broker.exploring.search import Search, SearchOptions
+from odradek.broker.exploring.search import Search, SearchOptions, parse_seconds
 from odradek.broker.exploring.topology import Topology
 from odradek.broker.exploring.verdicts import Exploration, RunOutcome, RunResult
 
@@ -122,3 +124,13 @@ def test_producer_that_is_told_to_stop_may_stop() -> None:
     result = replace(PASSED, points=points)
     runs = Runs(lambda text, _: replace(failing("ProducerFenced"), points=points) if text.endswith("timed-out") else result)
     assert not runs.explore().is_broken
+
+
+def test_times_have_units() -> None:
+    assert [parse_seconds(text) for text in ("90", "60s", "1.5m", "2h")] == [90, 60, 90, 7200]
+
+
+@pytest.mark.parametrize("text", ["", "s", "0s", "-5m", "inf", "soon"])
+def test_text_that_is_not_a_time_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="must be a time such as 60s or 5m, not "):
+        parse_seconds(text)
