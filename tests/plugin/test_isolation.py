@@ -55,7 +55,7 @@ def test_plugin_imports_no_broker_where_it_is_not_used(pytester: pytest.Pytester
         def test_plain():
             assert not [name for name in sys.modules if name.startswith("odradek.broker")]
             imported = {name.rpartition(".")[2] for name in sys.modules if name.startswith("odradek.plugin.")}
-            assert imported == {"fixtures", "options", "pytest_plugin", "running_test", "watching"}
+            assert imported == {"fixtures", "options", "pytest_plugin", "running_test", "simulations", "watching"}
         """
     )
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:asyncio", "-p", "no:cacheprovider"]
