@@ -10,6 +10,7 @@ COPY broker broker
 COPY protocol protocol
 COPY storage storage
 COPY plugin plugin
+COPY simulation simulation
 COPY spark_sink spark_sink
 # The environment contains no pip. pyproject.toml says which versions of the dependencies fit.
 # hadolint ignore=DL3013

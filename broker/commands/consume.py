@@ -6,7 +6,7 @@ import argparse
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, BinaryIO, TypeAlias
 
 from .cluster_access import with_client
 from .options import SCHEMA_FORMATS, add_cluster_options, add_registry_option, count, refuse, start
@@ -127,11 +127,18 @@ def _print(reader: Reader, options: argparse.Namespace, form: Form | None, on_ro
     with ProgressBar("records", total, shown=not sys.stdout.isatty()) as progress:
         while left != 0 and not reader.is_complete:
             for number, text in _lines(reader, left) if form is None else _records(reader, left, form):
-                out.write(text)
+                _write_all(out, text)
                 progress.advance(number)
                 left = None if left is None else left - number
             out.flush()
             on_round()
+
+
+def _write_all(out: BinaryIO, text: bytes) -> None:
+    """Writes a text to the end, because the output has no buffer with PYTHONUNBUFFERED=1, and may then take a part of it."""
+    left = memoryview(text)
+    while left:
+        left = left[out.write(left) :]
 
 
 def _records(reader: Reader, limit: int | None, form: Form) -> Iterator[tuple[int, bytes]]:

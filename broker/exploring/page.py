@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from html import escape
 
+from ..plurals import counted
 from .verdicts import Exploration, FoundFailure
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
@@ -38,7 +39,7 @@ def page_of_explorations(found: Iterable[Exploration], reproduce: str) -> str:
 <meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="{POLICY}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Exploration of {len(tests)} tests</title>
+<title>Exploration of {counted(len(tests), "test")}</title>
 <style>{STYLE}</style>
 <h1>Exploration</h1>
 {body}

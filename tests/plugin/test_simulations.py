@@ -97,6 +97,7 @@ def test_test_that_depends_on_more_than_its_seed_is_told(pytester: pytest.Pytest
     monkeypatch = pytest.MonkeyPatch()
     with monkeypatch.context() as patched:
         patched.setattr("os.cpu_count", lambda: 2)
+        patched.delenv("PYTEST_XDIST_WORKER_COUNT", raising=False)
         result = run(pytester, tests)
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(["*seed 0 has failed and passes when it is repeated, so the test depends on more than its seed*"])

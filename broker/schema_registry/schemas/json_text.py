@@ -9,6 +9,7 @@ from decimal import Decimal
 from json.encoder import encode_basestring
 from typing import Any, NoReturn
 
+from ...plurals import counted
 from .schema import MAX_NESTING, MAX_TEXT_LENGTH, InvalidSchema
 
 MAX_DIGITS = 1000
@@ -38,13 +39,13 @@ def read_json(text: str, *, exact: bool = False) -> Any:
 
 def _read_integer(digits: str) -> int:
     if len(digits) > MAX_DIGITS:
-        raise ValueError(f"a number has {len(digits)} digits, but at most {MAX_DIGITS} are allowed")
+        raise ValueError(f"a number has {counted(len(digits), 'digit')}, but at most {MAX_DIGITS} are allowed")
     return int(digits)
 
 
 def _read_exactly(digits: str) -> Decimal:
     if len(digits) > MAX_DIGITS:
-        raise ValueError(f"a number has {len(digits)} digits, but at most {MAX_DIGITS} are allowed")
+        raise ValueError(f"a number has {counted(len(digits), 'digit')}, but at most {MAX_DIGITS} are allowed")
     number = Decimal(digits)
     if not -MAX_DIGITS <= number.adjusted() <= MAX_DIGITS:
         raise ValueError(f"the number {digits} has more than {MAX_DIGITS} digits")

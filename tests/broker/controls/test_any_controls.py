@@ -134,6 +134,12 @@ def _argument(cluster: Cluster, name: str, annotation: Any, random: Random, fold
         "client_id": lambda: random.choice([*(each.client_id for each in cluster.connections()), "nobody"]),
         "api": lambda: random.choice(("Produce", "Fetch", "Metadata")),
         "error": lambda: random.choice(("NOT_LEADER_OR_FOLLOWER", "UNKNOWN_SERVER_ERROR", "NONE")),
+        "point": lambda: random.choice(("Produce#1@producer:lost-response", "Produce#1:late")),
+        "order": lambda: random.choice(("orders-0#1:gone", "orders-0:gone")),
+        "subject": lambda: random.choice(("orders", "x")),
+        "schema": lambda: random.choice(('"string"', '"long"', "{")),
+        "schema_type": lambda: random.choice(("AVRO", "JSON")),
+        "references": list,
         "replicas": lambda: random.sample((1, 2, 3), random.randint(1, 3)),
     }
     is_number = get_args(annotation)[:1] == (int,)

@@ -6,6 +6,7 @@ from dataclasses import replace
 from decimal import ROUND_HALF_EVEN, Decimal, InvalidOperation
 from typing import Any
 
+from ....plurals import counted
 from ..schema import InvalidSchema
 from .elements import (
     SCALAR_TYPES,
@@ -133,7 +134,9 @@ class NormalProtoText(ProtoText):
         if extension is None or extension.label == "repeated" or len(options) == 1:
             return options
         if len(options) > MAX_MERGED_OPTIONS:
-            raise InvalidSchema(f"the option {name} is set {len(options)} times in one place, but at most {MAX_MERGED_OPTIONS} are allowed")
+            raise InvalidSchema(
+                f"the option {name} is set {counted(len(options), 'time')} in one place, but at most {MAX_MERGED_OPTIONS} are allowed"
+            )
         merged = options[0].value
         for option in options[1:]:
             merged = self._merge_values(extension, merged, _nested_as_dict(option.value))
