@@ -96,3 +96,8 @@ def test_next_due_is_the_first_time_at_which_compaction_is_due(
     moments = {*range(NOW, NOW + 12), NOW + 100, NOW + 292, NOW + 293, NOW + 300, NOW + 340, NOW + 5000}
     for now_ms in moments | (set() if due_ms == inf else {max(NOW, int(due_ms) - 1), int(due_ms)}):
         assert is_due(now_ms) == (now_ms >= due_ms), now_ms
+
+
+def test_next_due_is_when_records_reach_the_minimum_lag() -> None:
+    log, limits = log_of(*[NOW] * 4), LIMITS._replace(min_lag_ms=100)
+    assert next_due_ms(log, VirtualSegments(), limits, 0, 4, NOW) == NOW + 100

@@ -460,3 +460,13 @@ def test_log_in_used_memory_shows_only_its_own_bytes() -> None:
     expected.append(stored(make_batch(150), 1, 0))
     assert contents(second) == expected
     assert b"".join(second.read(0, EVERYTHING, 2, at_least_one=True)) == b"".join(expected)
+
+
+def test_log_follows_newer_epochs_only() -> None:
+    log = Log()
+    log.begin_epoch(3)
+    log.follow_epoch(3, 0)
+    log.follow_epoch(2, 0)
+    assert list(log.epochs) == [(3, 0)]
+    log.follow_epoch(5, 7)
+    assert list(log.epochs) == [(3, 0), (5, 7)]
