@@ -44,7 +44,7 @@ LEFT_OUT = ("numpy", "pyarrow", "pyspark", "trio", "pytest", "setuptools", "tkin
 
 
 class Build(NamedTuple):
-    """What all steps need: an export of the commit, the folder for results, a folder for other files, the version and the time."""
+    """The inputs that all steps of a build share. `source` is an export of the commit, without files that git does not track."""
 
     source: Path
     results: Path
