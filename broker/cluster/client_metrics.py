@@ -10,13 +10,13 @@ Pushed metrics are kept as they were received, up to MAX_PUSHES and MAX_PUSHED_B
 
 from __future__ import annotations
 
-from base64 import urlsafe_b64encode
 from collections import deque
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from ...protocol.errors import ErrorCode, KafkaError
 from ..kafka_quirks.java_hash import hash_map_order
+from ..kafka_quirks.java_uuid import uuid_text
 from ..settings.properties import InvalidConfig
 from ..settings.rows import CLIENT_METRICS_SETTINGS
 from ..settings.values import BrokerConfig, ClientMetricsConfig, parse, text_of
@@ -156,11 +156,6 @@ def subscription_id(subscription: Subscription, client_instance_id: bytes) -> in
     for at in range(0, 16, 4):
         value ^= int.from_bytes(client_instance_id[at : at + 4], "big")
     return value - (1 << 32) if value >> 31 else value
-
-
-def uuid_text(value: bytes) -> str:
-    """Returns the text of a UUID in Kafka's form (Uuid.toString)."""
-    return urlsafe_b64encode(value).decode().rstrip("=")
 
 
 class Instance:

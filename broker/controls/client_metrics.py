@@ -57,7 +57,7 @@ class ClientMetricsControls(Controls):
 
 
 def _push_info(node_id: int, push: Push) -> ClientMetricsPush:
-    from ..cluster.client_metrics import uuid_text
+    from ..kafka_quirks.java_uuid import uuid_text
 
     metrics, problem = _metrics(push)
     attributes = push.attributes

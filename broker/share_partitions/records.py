@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from base64 import urlsafe_b64decode, urlsafe_b64encode
+from base64 import urlsafe_b64decode
 from typing import NamedTuple
 
 from ...protocol.stored.coordinator_records import (
@@ -14,6 +14,7 @@ from ...protocol.stored.coordinator_records import (
     write_value,
 )
 from ...protocol.stored.coordinator_records import SharePartitionKey as KeyMessage
+from ..kafka_quirks.java_uuid import uuid_text
 
 VERSION = 0
 TOPIC_ID_LENGTH = 22
@@ -38,7 +39,7 @@ class SharePartitionKey(NamedTuple):
     @property
     def text(self) -> str:
         """The key that selects the coordinator, `group:topic id:partition` with the topic id in base 64."""
-        return f"{self.group_id}:{urlsafe_b64encode(self.topic_id).decode().rstrip('=')}:{self.partition}"
+        return f"{self.group_id}:{uuid_text(self.topic_id)}:{self.partition}"
 
 
 def snapshot_record(key: SharePartitionKey, value: ShareSnapshotValue | None) -> CoordinatorRecord:

@@ -6,11 +6,12 @@ follows the record of another process shows it by the same code in this way.
 
 from __future__ import annotations
 
-from base64 import b64decode, b64encode, urlsafe_b64encode
+from base64 import b64decode, b64encode
 from collections.abc import Mapping
 from typing import Any
 
 from ...protocol.schema import ZERO_UUID, Message, Spec, specs
+from ..kafka_quirks.java_uuid import uuid_text
 from .exchange import Entry, Event, Exchange, Frame, Moment
 from .filters import duration_ms
 from .labels import contents_label
@@ -109,7 +110,7 @@ def _json_of_value(value: Any, spec: Spec, version: int) -> Any:
     if isinstance(value, Message):
         return json_of_message(value, version)
     if spec.kind == "16s" and isinstance(value, bytes):
-        return None if value == ZERO_UUID else urlsafe_b64encode(value).decode().rstrip("=")
+        return None if value == ZERO_UUID else uuid_text(value)
     if isinstance(value, bytes | bytearray | memoryview):
         return {"bytes": len(value)} if spec.kind == "records" or len(value) > MAX_SHOWN_BYTES else {"base64": b64encode(value).decode()}
     return value

@@ -6,12 +6,12 @@ a heartbeat has been answered. Here the states are changed at the end of the sam
 
 from __future__ import annotations
 
-from base64 import urlsafe_b64encode
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import NamedTuple
 
 from ....protocol.errors import ErrorCode, KafkaError
+from ...kafka_quirks.java_uuid import uuid_text
 from ...scheduling.savepoint import reverted_on_failure
 from ...topics.partition import Topic
 from .. import log
@@ -233,6 +233,5 @@ def _check_numbers(group_id: str, topic: Topic, partitions: Iterable[int]) -> No
     written.
     """
     if negative := [index for index in partitions if index < 0]:
-        topic_id = urlsafe_b64encode(topic.id).decode().rstrip("=")
-        text = f"Initialize share group parameters has invalid partitionId - {group_id} {topic_id} {negative[0]}"
+        text = f"Initialize share group parameters has invalid partitionId - {group_id} {uuid_text(topic.id)} {negative[0]}"
         raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR, text)
