@@ -12,8 +12,8 @@ from odradek.broker.cluster.client_metrics import (
     MetricSubscriptions,
     Subscription,
     subscription_id,
-    uuid_text,
 )
+from odradek.broker.kafka_quirks.java_uuid import uuid_text
 from odradek.broker.settings.values import BrokerConfig
 from odradek.protocol.errors import ErrorCode, KafkaError
 from tests.broker.harness import START_MS
