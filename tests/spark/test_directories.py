@@ -11,7 +11,7 @@ import pytest
 from odradek.broker import Cluster
 from tests.spark.decoder_reference import Row
 from tests.spark.kafka_topics import BROKER_SETTINGS, bodies, new_topic, produce, transactions
-from tests.spark.test_source import rows
+from tests.spark.queries import rows
 from tests.storage.directories.recorded_directories import seen_by_clients, unpack
 
 if TYPE_CHECKING:
