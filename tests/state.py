@@ -28,7 +28,7 @@ from odradek.broker.topics.partition import Topic
 from odradek.broker.topics.topics import Topics
 from odradek.storage.log import Log
 
-_PLAIN = {int, str, bytes, float, bool, type(None)}
+_PLAIN = {int, str, bytes, float, bool, type(None)}  # tested before `captured` is called, because states have millions of these values
 _FUNCTIONS = (FunctionType, MethodType, BuiltinFunctionType)
 
 
@@ -52,16 +52,17 @@ def _capture_of(kind: type) -> Callable[[Any], Any]:
     if issubclass(kind, tuple | list):
         return lambda value: [captured(item) for item in value if not isinstance(item, _FUNCTIONS)]
     if issubclass(kind, dict):
-        return lambda value: {_name(key): captured(item) for key, item in value.items()}
+        return lambda value: {_name(key): item if type(item) in _PLAIN else captured(item) for key, item in value.items()}
     if issubclass(kind, set | frozenset):
         return lambda value: sorted(map(repr, value))
     slots = tuple(name for cls in kind.__mro__ for name in getattr(cls, "__slots__", ()) if name != "__weakref__")
-    return lambda value: {name: captured(item) for name, item in _attributes(value, slots)}
+    return lambda value: {name: item if type(item) in _PLAIN else captured(item) for name, item in _attributes(value, slots).items()}
 
 
-def _attributes(value: Any, slots: tuple[str, ...]) -> Iterator[tuple[str, Any]]:
-    yield from ((name, getattr(value, name)) for name in slots if hasattr(value, name))
-    yield from getattr(value, "__dict__", {}).items()
+def _attributes(value: Any, slots: tuple[str, ...]) -> dict[str, Any]:
+    attributes = {name: getattr(value, name) for name in slots if hasattr(value, name)}
+    attributes.update(getattr(value, "__dict__", {}))
+    return attributes
 
 
 def _name(key: Any) -> Any:

@@ -10,7 +10,6 @@ from ..settings.cluster_config import NodeConfig
 from ..settings.listeners import SASL_PROTOCOLS, Listener
 from ..settings.values import BrokerConfig
 from .client_metrics import ClientMetrics, MetricSubscriptions
-from .fetch_sessions import FetchSessions
 from .limits import ConnectionQuotas, RequestMemory, parse_overrides
 from .log_dirs import LogDirs
 from .silence import Silence
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
     from ..share_partitions.cluster_view import ClusterView
     from ..share_partitions.share_partitions import SharePartitions
     from ..topics.topics import Topics
+    from .fetch_sessions import FetchSessions
 
 RACK_AWARE_SELECTOR = "org.apache.kafka.common.replica.RackAwareReplicaSelector"
 
@@ -64,13 +64,19 @@ class Broker:
             parse_overrides(settings.texts["max.connections.per.ip.overrides"]),
         )
         self.rack_aware = settings.texts.get("replica.selector.class") == RACK_AWARE_SELECTOR
-        self.client_metrics = ClientMetrics(settings.integers["telemetry.max.bytes"], metric_subscriptions)
         self.log_dirs = LogDirs(self.node_id, settings, topics, timers)
-        self.fetch_sessions = FetchSessions(settings.integers["max.incremental.fetch.session.cache.slots"], random)
-        self._accounts, self._share_view = accounts, share_view
+        self.client_metrics = ClientMetrics(settings.integers["telemetry.max.bytes"], metric_subscriptions)
+        self._random, self._accounts, self._share_view = random, accounts, share_view
 
     def __repr__(self) -> str:
         return f"Broker({self.node_id})"
+
+    @cached_property
+    def fetch_sessions(self) -> FetchSessions:
+        """The fetch sessions of the node."""
+        from .fetch_sessions import FetchSessions
+
+        return FetchSessions(self.config.integers["max.incremental.fetch.session.cache.slots"], self._random)
 
     @cached_property
     def sasl(self) -> SaslListeners:

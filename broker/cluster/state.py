@@ -89,7 +89,8 @@ class ClusterState:
         self.metadata_log = MetadataLog(timers, self.config, len(config.nodes))
         self.brokers = Brokers(self.zookeeper)
         self.topics = Topics(self.config, random, self.brokers, self.blocks, log_memory, self.metadata_log.add)
-        self.topics.on_addition = self._check_format
+        if self.release is not None:  # because messages of older formats exist only in older releases
+            self.topics.on_addition = self._check_format
         self.topics_by_id = self.topics.by_id
         for node in config.nodes:
             self.brokers[node.node_id] = self._new_broker(node, configs[node.node_id])

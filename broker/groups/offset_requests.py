@@ -25,8 +25,7 @@ from . import log
 from .classic.group import ClassicGroup
 from .classic.messages import CONSUMER_PROTOCOL_TYPE
 from .consumer.assignors import Slot
-from .offsets import CommittedOffset, CommittedOffsets, OffsetIndex
-from .records import offset_record
+from .offsets import CommittedOffset, CommittedOffsets, OffsetIndex, offset_record
 from .settings import GroupSettings
 from .share.group import ShareGroup
 from .states import GroupState

@@ -64,6 +64,8 @@ def compare_with_versions(
 
 
 def _compare(new: Schema, old: Schema, version: StoredSchema, level: CompatibilityLevel) -> list[str]:
+    if new.text == version.text and not version.references:
+        return []
     messages = []
     if level.is_read_by_old:
         messages += find_incompatibilities(old, new, reader_name="old", writer_name="new")

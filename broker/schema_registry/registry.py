@@ -26,7 +26,7 @@ from .errors import (
 from .index import SchemaIndex
 from .merging import CONFLUENT_VERSION, check_metadata, check_rule_set, merge_metadata, merge_rule_sets, with_version, without_version
 from .reading import SchemaReader, parse_version
-from .records import Json, StoredSchema, context_record, guid_of, schema_record, schema_tombstone
+from .records import Json, StoredSchema, context_record, schema_record, schema_tombstone
 from .schema_parsing import SchemaParser
 from .schema_topic import SchemaTopic
 from .schemas import Schema
@@ -109,7 +109,7 @@ class SchemaRegistry:
 
     def _known_id(self, draft: Draft) -> int:
         """Returns the id of a request in the mode IMPORT, or that of the same schema in another subject, NO_ID if there is none."""
-        known = self.index.id_of(context_of(draft.subject), _guid(draft))
+        known = self.index.id_of(context_of(draft.subject), draft.guid)
         return known if known is not None and draft.id in (NO_ID, known) else draft.id
 
     def _among(self, draft: Draft, alive: Iterable[StoredSchema], schema_id: int) -> StoredSchema | None:
@@ -144,7 +144,7 @@ class SchemaRegistry:
         """Raises RegistryError if another schema has the id."""
         context = context_of(draft.subject)
         other = self.index.by_id(context, schema_id)
-        if other is not None and (other.guid, other.type) != (_guid(draft), draft.type):
+        if other is not None and (other.guid, other.type) != (draft.guid, draft.type):
             raise not_permitted(f"Overwrite new schema with id {schema_id} in context {prefix_of(context)} is not permitted.")
 
     # Looking up
@@ -182,7 +182,7 @@ class SchemaRegistry:
         if latest_only:
             versions = [latest] if (latest := index.latest(draft.subject)) is not None else []
         else:
-            known = index.id_of(context, _guid(draft))
+            known = index.id_of(context, draft.guid)
             version = None if known is None else index.subjects_of(context, known).get(draft.subject)
             same = None if version is None else index.version(draft.subject, version)
             if same is not None and (deleted or not same.deleted):
@@ -236,10 +236,6 @@ class SchemaRegistry:
 def _validates_new(config: Json) -> bool:
     """Returns whether new schemas are checked more strictly: they may not refer to versions that are deleted."""
     return bool(config.get("validateNewSchemas", True))
-
-
-def _guid(draft: Draft) -> str:
-    return guid_of(draft.text, draft.references, draft.metadata, draft.rule_set)
 
 
 def _property(metadata: Mapping[str, Json] | None, name: str) -> object:

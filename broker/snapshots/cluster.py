@@ -137,7 +137,7 @@ BROKER = Record(
         "log_dirs": Within(LOG_DIRS),
     },
     apart=(
-        *("_accounts", "_share_view", "sasl"),  # follow from the cluster
+        *("_accounts", "_random", "_share_view", "sasl"),  # follow from the cluster
         *("listeners", "config", "request_max_bytes", "max_idle_ms", "request_memory", "connections", "rack_aware"),
         # Lost in a restart.
         *("client_metrics", "fetch_sessions", "share_partitions"),

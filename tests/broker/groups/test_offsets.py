@@ -95,20 +95,21 @@ def test_later_commit_outlives_end_of_transaction() -> None:
     assert offsets.get("t", 0) == committed(7)
 
 
-def test_pending_commit_of_later_transaction_wins() -> None:
-    for first, second in ((PRODUCER, OTHER), (OTHER, PRODUCER)):
-        offsets = CommittedOffsets()
-        offsets.pending.add(PRODUCER, "t", 0, committed(5))
-        offsets.pending.add(OTHER, "t", 0, committed(7))
-        offsets.end_transaction(first, committed=True)
-        offsets.end_transaction(second, committed=True)
-        assert offsets.get("t", 0) == committed(7)
+@pytest.mark.parametrize(
+    ("ends", "offset"),
+    [
+        ({PRODUCER: True, OTHER: True}, 7),
+        ({OTHER: True, PRODUCER: True}, 7),
+        ({OTHER: False, PRODUCER: True}, 5),
+    ],
+)
+def test_pending_commit_of_later_transaction_wins(ends: dict[int, bool], offset: int) -> None:
     offsets = CommittedOffsets()
     offsets.pending.add(PRODUCER, "t", 0, committed(5))
     offsets.pending.add(OTHER, "t", 0, committed(7))
-    offsets.end_transaction(OTHER, committed=False)
-    offsets.end_transaction(PRODUCER, committed=True)
-    assert offsets.get("t", 0) == committed(5)
+    for producer, is_committed in ends.items():
+        offsets.end_transaction(producer, committed=is_committed)
+    assert offsets.get("t", 0) == committed(offset)
 
 
 def test_delete_removes_pending_commits() -> None:
