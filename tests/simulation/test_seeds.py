@@ -7,6 +7,7 @@ import asyncio
 import pytest
 
 from odradek import Simulation
+from odradek.simulation import shrinking
 from odradek.simulation.faults import FaultNote
 from odradek.simulation.report import report_of
 from odradek.simulation.seeds import Outcome, Summary, run_seed, run_seeds
@@ -60,7 +61,8 @@ def test_process_that_dies_is_an_error() -> None:
         run_seeds(dies, 4, None, lambda _: None, 2)
 
 
-def test_failure_keeps_only_the_faults_that_it_needs() -> None:
+def test_failure_keeps_only_the_faults_that_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shrinking, "MAX_SHRINKING_S", 1000)
     failing = run_seed(needs_two_faults, 1)
     assert len(failing.faults) == 8
     shrunk = shrink(needs_two_faults, failing)

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from confluent_kafka import OFFSET_BEGINNING, Consumer, Producer, TopicPartition
+from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, KafkaException, Message, Producer, TopicPartition
 from confluent_kafka.admin import (  # type: ignore[attr-defined]
     AclBinding,
     AclOperation,
@@ -157,19 +157,31 @@ def describe(servers: str, topics: list[str]) -> dict[str, Any]:
 
 def read(servers: str, topic: str, isolation: str) -> list[list[Any]]:
     """Returns [partition, offset, timestamp, key, value] of all records, and of each partition [partition, end offset]."""
-    options = {"bootstrap.servers": servers, "group.id": "describing", "isolation.level": isolation, "enable.partition.eof": False}
+    options = {"bootstrap.servers": servers, "group.id": "describing", "isolation.level": isolation, "enable.partition.eof": True}
     consumer = Consumer(options)
     partitions = sorted(consumer.list_topics(topic).topics[topic].partitions)
     found: list[list[Any]] = []
     for index in partitions:
         begin, end = consumer.get_watermark_offsets(TopicPartition(topic, index))
         consumer.assign([TopicPartition(topic, index, OFFSET_BEGINNING)])
-        while consumer.position([TopicPartition(topic, index)])[0].offset < end and (message := consumer.poll(2)) is not None:
+        while (message := _polled(consumer)) is not None:
             key, value = message.key(), message.value()
             found.append([index, message.offset(), message.timestamp()[1], key and key.decode(), value and value.decode()])
         found.append([index, begin, end])
     consumer.close()
     return found
+
+
+def _polled(consumer: Consumer) -> Message | None:
+    """Returns the next message, None at the end of the partition. Raises TimeoutError and KafkaException."""
+    message = consumer.poll(60)
+    if message is None:
+        raise TimeoutError("no message and no end of the partition in 60 s")
+    if (error := message.error()) is None:
+        return message
+    if error.code() != KafkaError._PARTITION_EOF:
+        raise KafkaException(error)
+    return None
 
 
 def offsets(servers: str, group: str, topics: list[str]) -> list[list[Any]]:
