@@ -1,4 +1,4 @@
-"""The recipes of docs/spark.md for Spark clusters, each on a local cluster and on a standalone one with two workers."""
+"""The recipes of docs/spark.md for Spark clusters, on a standalone cluster with two workers, and two of them on a local cluster too."""
 
 from __future__ import annotations
 
@@ -84,9 +84,9 @@ def test_pip_installed_on_the_nodes(copying: Copying, master: str, python: Path,
     assert not any("crc32c is not installed" in logged for logged in ran.logged)
 
 
-def test_zip_sent_with_py_files(copying: Copying, master: str, python_without: Path, zipped: Path, home: Home) -> None:
+def test_zip_sent_with_py_files(copying: Copying, standalone: str, python_without: Path, zipped: Path, home: Home) -> None:
     submit = [home.program("spark-submit"), "--py-files", str(zipped)]
-    ran = copying(submit, ["register", "copy"], {"spark.master": master}, {"PYSPARK_PYTHON": str(python_without)})
+    ran = copying(submit, ["register", "copy"], {"spark.master": standalone}, {"PYSPARK_PYTHON": str(python_without)})
     assert ran.workers == [{str(python_without)}]
     warnings = [logged.count("crc32c is not installed") for logged in ran.logged]
     assert len(warnings) == 2 and all(1 <= count <= 2 for count in warnings), warnings
@@ -99,10 +99,10 @@ def test_zip_added_with_add_py_file(copying: Copying, python_without: Path, zipp
 
 
 def test_packed_environment_sent_with_archives(
-    copying: Copying, master: str, python_without: Path, home: Home, wheel: Path, tmp_path: Path
+    copying: Copying, standalone: str, python_without: Path, home: Home, wheel: Path, tmp_path: Path
 ) -> None:
     packed = spark_cluster.packed_environment(tmp_path, python_without, home.log, wheel)
-    settings = {"spark.master": master, "spark.archives": f"{packed}#environment"}
+    settings = {"spark.master": standalone, "spark.archives": f"{packed}#environment"}
     ran = copying(["./environment/bin/python"], ["copy"], settings, {"PYSPARK_PYTHON": "./environment/bin/python"})
     (workers,) = ran.workers
     assert workers == {f"{executor}/environment/bin/python" for executor in ran.executors}
@@ -117,10 +117,10 @@ def connect() -> dict[str, str]:
 
 @pytest.mark.official
 def test_connect_installed_on_the_server(
-    copying: Copying, home: Home, master: str, python: Path, python_without: Path, connect: dict[str, str], tmp_path: Path
+    copying: Copying, home: Home, standalone: str, python: Path, python_without: Path, connect: dict[str, str], tmp_path: Path
 ) -> None:
     (tmp_path / "server").mkdir()
-    with spark_cluster.connect_server(home, master, python, tmp_path / "server") as address:
+    with spark_cluster.connect_server(home, standalone, python, tmp_path / "server") as address:
         ran = copying([str(python_without)], ["copy"], {}, connect | {"SPARK_REMOTE": address})
     assert ran.workers == [{str(python)}]
 
