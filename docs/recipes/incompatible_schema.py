@@ -38,9 +38,8 @@ def send_order(servers, registry, topic, **order):
 def test_orders_keep_the_field_that_is_read(
     kafka_cluster, kafka_topic, kafka_schema_registry
 ):
-    servers, registry = kafka_cluster.bootstrap_servers, kafka_schema_registry
-    ask_registry("PUT", f"{registry}/config/{kafka_topic}-value", RULE)
-    place = servers, registry, kafka_topic
+    place = kafka_cluster.bootstrap_servers, kafka_schema_registry, kafka_topic
+    ask_registry("PUT", f"{kafka_schema_registry}/config/{kafka_topic}-value", RULE)
     send_order(*place, id=1, total=10)
     send_order(*place, id=2, total=20, discount=5)
     with pytest.raises(HTTPError, match="409"):
