@@ -47,19 +47,20 @@ def _run() -> _Running | None:
     return _runs[-1] if _runs and _runs[-1].thread == threading.get_ident() else None
 
 
-def _clock(original: Callable[[], Any], read: Callable[[SimulatedLoop], Any]) -> Callable[[], Any]:
-    def clock() -> Any:
+def _seconds(original: Callable[[], float], epoch_s: float = 0.0) -> Callable[[], float]:
+    def clock() -> float:
         run = _run()
-        return original() if run is None else read(run.loop)
+        return original() if run is None else epoch_s + run.loop.now_s
 
     return clock
 
 
-_EPOCH_NS = int(EPOCH_S) * NANOSECONDS
+def _nanoseconds(original: Callable[[], int], epoch_s: float = 0.0) -> Callable[[], int]:
+    def clock() -> int:
+        run = _run()
+        return original() if run is None else int(epoch_s) * NANOSECONDS + int(run.loop.now_s * NANOSECONDS)
 
-
-def _ns(loop: SimulatedLoop) -> int:
-    return int(loop.now_s * NANOSECONDS)
+    return clock
 
 
 _urandom = os.urandom
@@ -77,12 +78,12 @@ def _seeded_uuid1(node: int | None = None, clock_seq: int | None = None) -> uuid
 
 _uuid1 = uuid.uuid1
 _FUNCTIONS: dict[Callable[..., Any], Callable[..., Any]] = {
-    time.time: _clock(time.time, lambda loop: EPOCH_S + loop.now_s),
-    time.time_ns: _clock(time.time_ns, lambda loop: _EPOCH_NS + _ns(loop)),
-    time.monotonic: _clock(time.monotonic, lambda loop: loop.now_s),
-    time.monotonic_ns: _clock(time.monotonic_ns, _ns),
-    time.perf_counter: _clock(time.perf_counter, lambda loop: loop.now_s),
-    time.perf_counter_ns: _clock(time.perf_counter_ns, _ns),
+    time.time: _seconds(time.time, EPOCH_S),
+    time.time_ns: _nanoseconds(time.time_ns, EPOCH_S),
+    time.monotonic: _seconds(time.monotonic),
+    time.monotonic_ns: _nanoseconds(time.monotonic_ns),
+    time.perf_counter: _seconds(time.perf_counter),
+    time.perf_counter_ns: _nanoseconds(time.perf_counter_ns),
     os.urandom: _seeded_bytes,
     uuid.uuid1: _seeded_uuid1,
 }
