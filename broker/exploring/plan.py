@@ -111,8 +111,8 @@ def _chosen(points: Sequence[RequestPoint]) -> Iterator[tuple[RequestPoint, int]
 
 
 def _of_kind(group: Sequence[RequestPoint], writes: bool) -> Iterator[tuple[RequestPoint, int]]:
-    """Yields the first, the second, the middle and the last point, and those in between if they write."""
-    places: Mapping[int, int] = {len(group) // 2: -6, len(group) - 1: -8, 1: -4, 0: 0}
+    """Yields the first, the second, the middle and the last point, or all if they write."""
+    places: Mapping[int, int] = ({} if writes else {len(group) // 2: -6}) | {len(group) - 1: -8, 1: -4, 0: 0}
     for number, point in enumerate(group):
         if number in places:
             yield point, places[number] if number else 0

@@ -237,7 +237,7 @@ def test_order_of_a_revoked_partition_is_processed_once(kafka_cluster, kafka_top
             kafka_cluster.produce(kafka_topic, ["order 5", "order 6"])
             work([first, second], processed, lambda: len(processed) >= 6)
 """,
-            """        work([first], processed, lambda: False, turns=8)
+            """        work([first], processed, lambda: False, turns=40)
         kafka_cluster.produce(kafka_topic, ["order 5", "order 6"])
         work([first], processed, lambda: len(processed) >= 6)
 """,

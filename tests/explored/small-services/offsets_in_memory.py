@@ -46,7 +46,7 @@ def test_every_record_is_stored(kafka_cluster, kafka_topic):
     def end_long_pause():
         if store:
             pauses.append(1)
-        if len(pauses) == 10:
+        if len(pauses) == 20:
             kafka_cluster.produce(kafka_topic, ["4"])
 
     work(kafka_cluster.bootstrap_servers, kafka_topic, store, 4, end_long_pause)
