@@ -15,11 +15,19 @@ from typing import NamedTuple
 from ..segments import Segment, split
 from ..transaction_index import EndedTransaction
 from . import names
-from .index_files import new_offset_index, new_time_index, read_offset_index, read_time_index, read_transaction_index
+from .index_files import (
+    OffsetIndex,
+    TimeIndex,
+    new_offset_index,
+    new_time_index,
+    read_offset_index,
+    read_time_index,
+    read_transaction_index,
+)
 from .names import DamagedFile
 from .old_messages import converted_segment
 from .producer_snapshot import ProducerEntry, read_producer_snapshot
-from .segment_files import Damage, OldMessages, map_file, map_segment
+from .segment_files import Damage, MappedSegment, OldMessages, map_file, map_segment
 from .text_files import EpochStart, read_epochs
 
 
@@ -100,8 +108,9 @@ def _read_segments(folder: Path, bases: list[int], recovery_point: int | None) -
         if segments and segments[-1].end_offset > base:
             damages.append(SegmentDamage(path, path.stat().st_size, Damage(0, f"offset {base} precedes the end of the segment before")))
             break
-        view = map_file(path)
-        segment, damage = _read_segment(folder, view, base, trusts_indexes=not is_recovered)
+        indexes = (new_offset_index(), new_time_index()) if is_recovered else _read_indexes(folder, base)
+        view = map_file(path)  # after its indexes, which therefore do not lead behind its end while a broker writes
+        segment, damage = _read_segment(view, base, *indexes)
         segments.append(segment)
         if damage is not None:
             damages.append(SegmentDamage(path, len(view), damage))
@@ -110,12 +119,16 @@ def _read_segments(folder: Path, bases: list[int], recovery_point: int | None) -
     return segments, damages
 
 
-def _read_segment(folder: Path, view: memoryview, base: int, *, trusts_indexes: bool) -> tuple[Segment, Damage | None]:
-    offsets, times = new_offset_index(), new_time_index()
-    if trusts_indexes:
-        with suppress(OSError):  # Kafka builds a missing index again
-            offsets = read_offset_index(folder / names.offset_name(base, names.INDEX), base)
-            times = read_time_index(folder / names.offset_name(base, names.TIME_INDEX), base)
+def _read_indexes(folder: Path, base: int) -> tuple[OffsetIndex, TimeIndex]:
+    """Returns the indexes of a segment, empty ones if one of the files is missing, which Kafka builds again."""
+    try:
+        offsets = read_offset_index(folder / names.offset_name(base, names.INDEX), base)
+        return offsets, read_time_index(folder / names.offset_name(base, names.TIME_INDEX), base)
+    except OSError:
+        return new_offset_index(), new_time_index()
+
+
+def _read_segment(view: memoryview, base: int, offsets: OffsetIndex, times: TimeIndex) -> MappedSegment:
     try:
         return map_segment(view, base, offsets, times)
     except OldMessages:
