@@ -48,7 +48,7 @@ PROTECTIONS = {
     "offset_reset.py": ('"auto_offset_reset": policy', '"auto_offset_reset": "earliest"'),
     "poison_message.py": ("sent.get(timeout=10)", "sent.is_done"),
     "rebalance.py": (", on_revoke=commit_finished", ""),
-    "retention_expiry.py": ("first_offsets[partition] - committed", "0"),
+    "retention_expiry.py": ("order.offset - committed", "0"),
     "secured_client.py": ('"log_level": 0', '"log_level": 0, "enable.ssl.certificate.verification": False'),
     "slow_broker.py": ('"request_timeout_ms": 500', '"request_timeout_ms": 3000'),
     "spark_streaming.py": (
