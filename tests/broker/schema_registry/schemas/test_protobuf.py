@@ -195,7 +195,7 @@ class TestRefusal:
         began = time.process_time()
         with pytest.raises(InvalidSchema):
             proto(text)
-        assert time.process_time() - began < 3
+        assert time.process_time() - began < 10
 
 
 class TestCompatibility:
