@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class ExploredSimulation:
-    """The run of a test with one seed. What its clusters have seen is known when it has ended; the data only if it has passed.
+    """The run of a test with one seed. Points, topology and data are known if it has passed, and evidence if it has failed.
 
     `faults` are the specifications of faults at points, which each of its clusters gets, and `damage` is one of their data.
     """
