@@ -123,7 +123,7 @@ def reading_directory(bench: Bench, *, shape: Shape, count: int) -> Iterator[Fig
     """Measures batch reads of one partition from a log directory and through the broker, in millions of rows per second."""
     with new_topic(bench.broker, 1) as topic, tempfile.TemporaryDirectory() as directory:
         rows = fill(bench.broker, topic, [0], shape, bench.size(count))
-        if (written := write_directory(Path(directory), topic, [0], shape, bench.size(count))) != rows:
+        if (written := write_directory(Path(directory), topic, [0], shape, rows)) != rows:
             raise RuntimeError(f"{rows} rows are in the broker, {written} in the directory")
         stored = {"path": directory, "subscribe": topic}
 

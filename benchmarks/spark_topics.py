@@ -61,11 +61,11 @@ def fill(broker: Broker, topic: str, partitions: Iterable[int], shape: Shape, co
 
 
 def write_directory(directory: Path, topic: str, partitions: Iterable[int], shape: Shape, count: int) -> int:
-    """Writes a log directory with at least `count` records in each partition, as a broker leaves it; returns the total number."""
+    """Writes a log directory with about `count` records in each partition, as a broker leaves it; returns the total number."""
     records = _records(shape, BATCH_BYTES // (shape.smallest + shape.largest + 40 * shape.headers) * 2)
     (directory / names.META_PROPERTIES).write_text(meta_properties_text(MetaProperties(1, "benchmark")))
     (directory / names.CLEAN_SHUTDOWN).touch()
-    batches = 1 + max(count // len(records), 1)
+    batches = max(count // len(records), 1)
     for partition in partitions:
         folder = directory / f"{topic}-{partition}"
         folder.mkdir()
