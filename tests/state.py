@@ -101,6 +101,8 @@ _CAPTURE: dict[type, Callable[[Any], Any]] = {
 
 LOST_IN_A_RESTART = ("fetch_sessions", "share_partitions", "client_metrics", "connections", "request_memory", "_share_view")
 """The attributes of brokers that a snapshot does not contain."""
+CREATED_ON_USE = ("log_levels", "metric_subscriptions", "nodes", "regexes", "share_states")
+"""The attributes of clusters that one of two equal clusters may lack."""
 LOST_IN_A_SNAPSHOT = {
     *("join_reply", "sync_reply", "joined"),  # waiting requests
     *("_supporters", "descriptions", "sasl"),  # follow from the members, and from the partitions
@@ -124,9 +126,10 @@ def everything(cluster: ClusterState) -> dict[str, Any]:
     values = {
         name: captured(value)
         for name, value in vars(cluster).items()
-        if name not in ("topics", "topics_by_id", "brokers", "regexes", "serves", "blocks", "check_tls", "_users", "share_states")
+        if name not in (*CREATED_ON_USE, "topics", "topics_by_id", "brokers", "serves", "blocks", "check_tls", "_users")
     }
     values["topics"] = [topic_state(topic) | {"records": _records(topic)} for topic in cluster.topics.values()]
+    values["metric_subscriptions"] = captured(cluster.metric_subscriptions)
     values["leader_epochs"] = [cluster.topics.first_leader_epoch, cluster.topics.newest_leader_epoch]
     values["silent"] = sorted(cluster.brokers.silent)
     values["topics_version"] = cluster.topics_version

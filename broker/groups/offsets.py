@@ -1,6 +1,6 @@
 """The committed offsets of one group, and those that wait for a transaction to end (KIP-447).
 
-`OffsetIndex` covers the offsets of all groups, so that deleting a topic or ending a transaction visits only the groups concerned.
+`CommittedOffsetIndex` covers the offsets of all groups, so that deleting a topic or ending a transaction visits only the groups concerned.
 """
 
 from __future__ import annotations
@@ -210,7 +210,7 @@ class CommittedOffsets:
 K = TypeVar("K", str, int)
 
 
-class OffsetIndex:
+class CommittedOffsetIndex:
     """Topic -> groups that may have offsets of it, and producer id -> groups that may have offsets in its open transaction."""
 
     def __init__(self) -> None:

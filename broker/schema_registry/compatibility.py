@@ -24,7 +24,7 @@ class CompatibilityLevel(Enum):
     FULL_TRANSITIVE = "FULL_TRANSITIVE"
 
     @classmethod
-    def named(cls, name: str) -> CompatibilityLevel | None:
+    def by_name(cls, name: str) -> CompatibilityLevel | None:
         """Returns the level with a name in any case, None if there is none."""
         return cls.__members__.get(name.upper())
 

@@ -39,7 +39,7 @@ class Draft:
         """The GUID of the schema."""
         return guid_of(self.text, self.references, self.metadata, self.rule_set)
 
-    def stored(self, version: int, schema_id: int) -> StoredSchema:
+    def as_stored(self, version: int, schema_id: int) -> StoredSchema:
         """Returns the version that is stored for this schema."""
         return StoredSchema(self.subject, version, schema_id, self.text, self.type, self.references, self.metadata, self.rule_set)
 

@@ -12,7 +12,7 @@ from .index import SchemaIndex
 from .records import NamedReference, StoredSchema
 from .schemas import SCHEMA_TYPES, InvalidSchema, Reference, Schema, parse_schema
 from .schemas.schema import MAX_TEXT_LENGTH
-from .subjects import context_of, qualified
+from .subjects import context_of, qualified_name
 
 MAX_KEPT = 500
 MAX_KEPT_CHARACTERS = 4_000_000
@@ -42,7 +42,7 @@ class SchemaParser:
         try:
             references = _Resolution(self, index, deleted=not as_new).resolve(draft.references, draft.subject)
             schema = self._parse(draft.type, draft.text, references)
-            text = schema.normalized() if normalize else schema.text
+            text = schema.normal_text() if normalize else schema.text
         except InvalidSchema as error:
             raise invalid_schema(f"Invalid schema of type {draft.type}, details: {error}") from None
         named = zip(references, draft.references, strict=True)
@@ -62,10 +62,10 @@ class SchemaParser:
         if index.id_of(context, draft.guid) is not None or not isinstance(schema, ProtobufSchema):
             return draft
         if not schema.is_described:
-            normal = replace(draft, text=schema.normalized())
+            normal = replace(draft, text=schema.normal_text())
             return draft if index.id_of(context, normal.guid) is None else normal
         for stored in index.descending(draft.subject):
-            if stored.type == draft.type and self.parse_stored(stored, index).normalized() == draft.text:
+            if stored.type == draft.type and self.parse_stored(stored, index).normal_text() == draft.text:
                 return replace(draft, text=stored.text)
         return draft
 
@@ -110,7 +110,7 @@ class _Resolution:
         return [self._resolve(reference, parent) for reference in references]
 
     def _resolve(self, reference: NamedReference, parent: str) -> Reference:
-        subject = qualified(reference.subject, parent)
+        subject = qualified_name(reference.subject, parent)
         index = self._index
         stored = index.latest(subject) if reference.version == -1 else index.version(subject, reference.version)
         if stored is None or (stored.deleted and not self._deleted):

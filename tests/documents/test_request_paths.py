@@ -13,7 +13,7 @@ MAX_FILES = {
     "Fetch": 13,
     "JoinGroup": 23,
     "CreateTopics": 21,
-    "restore of a snapshot": 38,
+    "restore of a snapshot": 35,
 }
 
 

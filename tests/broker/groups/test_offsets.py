@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from odradek.broker.groups.coordinator import Groups
-from odradek.broker.groups.offsets import CommittedOffset, CommittedOffsets, OffsetIndex
+from odradek.broker.groups.offsets import CommittedOffset, CommittedOffsetIndex, CommittedOffsets
 from odradek.broker.transactions.transaction import Producer
 from tests.broker.harness import World
 
@@ -159,7 +159,7 @@ def test_topic_deletion_visits_only_groups_with_its_offsets(monkeypatch: pytest.
 
 
 def test_remove_topic_and_producer_removes_group() -> None:
-    index = OffsetIndex()
+    index = CommittedOffsetIndex()
     index.add("g", "t", 1)
     index.add("h", "t")
     assert (index.with_offsets_of("t"), index.in_transaction_of(1)) == (["g", "h"], ["g"])
@@ -191,21 +191,21 @@ def step(groups: Groups, random: Random) -> None:
 
 
 @pytest.fixture
-def index(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[OffsetIndex]]:
+def index(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[CommittedOffsetIndex]]:
     """Collects the indexes that the test creates."""
-    made: list[OffsetIndex] = []
-    begin = OffsetIndex.__init__
+    made: list[CommittedOffsetIndex] = []
+    begin = CommittedOffsetIndex.__init__
 
-    def note(self: OffsetIndex, *args: Any) -> None:
+    def note(self: CommittedOffsetIndex, *args: Any) -> None:
         begin(self, *args)
         made.append(self)
 
-    monkeypatch.setattr(OffsetIndex, "__init__", note)
+    monkeypatch.setattr(CommittedOffsetIndex, "__init__", note)
     yield made
 
 
 @pytest.mark.parametrize("seed", range(30))
-def test_index_after_arbitrary_steps_matches_offsets(seed: int, index: list[OffsetIndex]) -> None:
+def test_index_after_arbitrary_steps_matches_offsets(seed: int, index: list[CommittedOffsetIndex]) -> None:
     groups, random = World(1).cluster.groups, Random(seed)
     for _ in range(60):
         step(groups, random)

@@ -17,7 +17,7 @@ def described(text: str) -> str:
     """Returns the serialized descriptor of a file as Python's generated code contains it."""
     from google.protobuf.descriptor_pb2 import FileDescriptorProto
 
-    file = FileDescriptorProto.FromString(base64.b64decode(parse_schema("PROTOBUF", text).formatted("serialized")))
+    file = FileDescriptorProto.FromString(base64.b64decode(parse_schema("PROTOBUF", text).in_format("serialized")))
     for field in [field for message in file.message_type for part in (message, *message.nested_type) for field in part.field]:
         field.ClearField("json_name")
     return base64.b64encode(file.SerializeToString()).decode()

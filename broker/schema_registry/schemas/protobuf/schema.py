@@ -30,10 +30,10 @@ class ProtobufSchema:
     is_described: bool
     type: str = "PROTOBUF"
 
-    def normalized(self) -> str:
+    def normal_text(self) -> str:
         return NormalProtoText(self.names).write(self.file)
 
-    def formatted(self, schema_format: str) -> str:
+    def in_format(self, schema_format: str) -> str:
         match schema_format:
             case "serialized":
                 from .descriptor_writer import serialize_file

@@ -38,17 +38,17 @@ class TestText:
 
     def test_extensions_are_left_out_if_asked(self) -> None:
         schema = proto(HEAD + "message M { option (a) = 1; option (confluent.message_meta).doc = 'd'; extensions 9; }")
-        assert schema.formatted("ignore_extensions") == HEAD + '\nmessage M {\n\n  option (confluent.message_meta).doc = "d";\n}\n'.replace(
+        assert schema.in_format("ignore_extensions") == HEAD + '\nmessage M {\n\n  option (confluent.message_meta).doc = "d";\n}\n'.replace(
             "{\n\n", "{\n", 1
         )
-        assert schema.formatted("unknown") == schema.text
+        assert schema.in_format("unknown") == schema.text
 
 
 class TestNormalizing:
     def test_order_and_names_do_not_matter(self) -> None:
         one = proto(HEAD + "package a; message M { N n = 2; int32 i = 1; message N {} } enum E { Y = 1; X = 0; }")
         other = proto(HEAD + "package a; message M { int32 i = 1; .a.M.N n = 2; message N {} } enum E { X = 0; Y = 1; }")
-        assert one.normalized() == other.normalized()
+        assert one.normal_text() == other.normal_text()
 
     def test_unknown_type_is_refused(self) -> None:
         with pytest.raises(InvalidSchema, match=r"Could not resolve type: Missing"):
@@ -66,13 +66,13 @@ class TestDescriptors:
 
     def test_text_of_a_descriptor_is_the_normal_one(self) -> None:
         schema = proto(self.DESCRIBED)
-        described = proto(remove_json_names(schema.formatted("serialized")))
-        assert described.text == described.normalized() == schema.normalized() != schema.text
+        described = proto(remove_json_names(schema.in_format("serialized")))
+        assert described.text == described.normal_text() == schema.normal_text() != schema.text
 
     def test_descriptor_can_be_loaded(self) -> None:
         from google.protobuf import descriptor_pb2, descriptor_pool, timestamp_pb2
 
-        described = descriptor_pb2.FileDescriptorProto.FromString(base64.b64decode(proto(self.DESCRIBED).formatted("serialized")))
+        described = descriptor_pb2.FileDescriptorProto.FromString(base64.b64decode(proto(self.DESCRIBED).in_format("serialized")))
         pool = descriptor_pool.DescriptorPool()
         pool.AddSerializedFile(timestamp_pb2.DESCRIPTOR.serialized_pb)
         pool.Add(described)
@@ -85,7 +85,7 @@ class TestDescriptors:
             'syntax = "proto2"; message M { required int32 a = 1 [default = 0x1F]; optional group G = 2 { optional string s = 3; }'
             ' extensions 10 to 20; } extend M { optional bool x = 10; } enum E { reserved 5 to 6, "Z"; X = 0; }'
         )
-        read = proto(remove_json_names(schema.formatted("serialized")))
+        read = proto(remove_json_names(schema.in_format("serialized")))
         for part in ("required int32 a = 1 [default = 31];", "extensions 10 to 20;", "extend .M {", "reserved 5 to 6;", "message G {"):
             assert part in read.text
 
@@ -118,7 +118,7 @@ class TestReferences:
             "address.proto", "address", 1, proto(HEAD + 'package p; import "street.proto"; message A { s.Street s = 1; }', street)
         )
         schema = proto(HEAD + 'import "address.proto"; message M { p.A a = 1; s.Street b = 2; }', address)
-        assert ".p.A a = 1;" in schema.normalized()
+        assert ".p.A a = 1;" in schema.normal_text()
 
     def test_change_of_an_imported_message_is_found(self) -> None:
         versions = [

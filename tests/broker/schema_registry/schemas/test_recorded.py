@@ -44,7 +44,7 @@ def find_differences(schema_type: str, pair: dict[str, Any]) -> list[str]:
         text = pair.get(f"{side}_text", pair[side])
         for name, ours, theirs in (
             ("text", schema.text, text),
-            ("normal text", schema.normalized(), pair.get(f"{side}_normalized", text)),
+            ("normal text", schema.normal_text(), pair.get(f"{side}_normalized", text)),
         ):
             if name == "text" and pair["name"].startswith("descriptor"):
                 continue  # a descriptor has the normal text, so that it can have the id of the text from which it was made
