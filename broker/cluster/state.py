@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import logging
 from base64 import urlsafe_b64encode
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cached_property, partial
 from operator import attrgetter
 from random import Random
@@ -79,6 +79,8 @@ class ClusterState:
         self.zookeeper = _zookeeper() if self.release is not None and self.release.has_zookeeper else None
         self.check_tls: Callable[[Broker, BrokerConfig], None] = lambda *_: None
         """Raises InvalidConfig if the TLS listeners of a node could not work with new settings. Set by the edge, which does TLS."""
+        self.subjects_of_schema: Callable[[int], Collection[str]] = lambda _: ()
+        """Returns the subjects that have the schema with an id. Set by the edge, which has the schema registry."""
         limit_bytes = config.max_memory_bytes
         if log_memory is None and limit_bytes is not None:
             log_memory = LogMemory(limit_bytes, partial(_report_full, limit_bytes))

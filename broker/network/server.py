@@ -186,6 +186,7 @@ class Server:
             present = None if former is None else former.cluster
             cluster = restore_cluster(state, config, turns, self._random, self._log_memory, present)
         self.security.attach(cluster)
+        cluster.subjects_of_schema = lambda schema_id: self.schemas.subjects_of(schema_id)
         core = Core(cluster, turns, config.record, former)
         core.on_gate_change.append(self.listeners.refuse_or_listen)
         return core

@@ -105,7 +105,7 @@ CLUSTER = Record(
             "log_memory",
             "blocks",
             "users",
-            "check_tls",
+            *("check_tls", "subjects_of_schema"),
             "release",
             "serves",
             "zookeeper",
