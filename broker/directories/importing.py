@@ -23,6 +23,7 @@ from ..settings.properties import InvalidConfig
 from ..settings.validation import validate_group_configs, validate_topic_configs
 from ..settings.values import TopicConfig
 from ..topics.partition import Partition, Topic
+from ..topics.replication import NO_LEADER
 from ..topics.topics import internal_topic
 from .coordinators import replay_coordinators
 from .partitions import load_partition
@@ -105,12 +106,13 @@ def _add_partition(cluster: ClusterState, source: Source, topic: Topic, record: 
     wanted = [copy.node_id for copy in copies] if record is None else record.replicas
     replicas = [node_id for node_id in wanted if node_id in nodes] or nodes[:1]
     chosen = _best_copy(copies, record)
-    leader = chosen.node_id if chosen is not None and chosen.node_id in replicas else replicas[0]
+    leader = _leader(replicas, chosen, record if source.has_all_nodes else None)
     partition = Partition(topic, name.partition, replicas, [leader, *(each for each in replicas if each != leader)])
     partition.leader_epoch = 0 if record is None else max(0, record.leader_epoch)
     topic.partitions.append(partition)
     if chosen is None:
-        log.warning("no directory has the partition %s, which is empty", name)
+        if not source.has_all_nodes:
+            log.warning("no directory has the partition %s, which is empty", name)
         return
     stored = chosen.directory.read_log(name)
     for damage in stored.damages:
@@ -120,6 +122,12 @@ def _add_partition(cluster: ClusterState, source: Source, topic: Topic, record: 
         high_watermark = chosen.directory.high_watermarks.get(name, partition.log.end_offset)
         partition.truncate_to(max(high_watermark, partition.log.start_offset))
     source.selection.cut(partition)
+
+
+def _leader(replicas: list[int], chosen: Copy | None, record: PartitionRecord | None) -> int:
+    """Returns the node that leads: that of the record, else the one whose copy was chosen, else the first one."""
+    wanted = (NO_LEADER if record is None else record.leader, NO_LEADER if chosen is None else chosen.node_id)
+    return next((node_id for node_id in wanted if node_id in replicas), replicas[0])
 
 
 def _best_copy(copies: list[Copy], record: PartitionRecord | None) -> Copy | None:

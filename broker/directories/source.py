@@ -26,10 +26,10 @@ class Copy(NamedTuple):
 
 
 class Source:
-    """The directories to import, by the id of their node. A node may have several."""
+    """The directories to import, by the id of their node. A node may have several. `has_all_nodes` says that one has the logs of all."""
 
-    def __init__(self, directories: Sequence[LogDirectory], selection: Selection) -> None:
-        self.directories, self.selection = directories, selection
+    def __init__(self, directories: Sequence[LogDirectory], selection: Selection, *, has_all_nodes: bool = False) -> None:
+        self.directories, self.selection, self.has_all_nodes = directories, selection, has_all_nodes
         self.nodes: dict[int, list[LogDirectory]] = {}
         self.cluster_id = ""
         for directory in directories:

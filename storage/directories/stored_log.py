@@ -66,14 +66,15 @@ class StoredLog(NamedTuple):
                 yield from split(segment.view[segment.locate(offset) : segment.end])
 
 
-def read_log(folder: Path, start_offset: int | None, recovery_point: int | None) -> StoredLog:
+def read_log(folder: Path, start_offset: int | None, recovery_point: int | None, *, within_segments: bool = False) -> StoredLog:
     """Returns the log in the folder of a partition.
 
     `start_offset` is that of the checkpoint of log start offsets, None without one, and `recovery_point` the offset up to which segments
-    and indexes are complete, None after an orderly shutdown. Raises OSError, and DamagedFile for a segment of more than 2 GiB.
+    and indexes are complete, None after an orderly shutdown. Kafka checks the whole segment that contains it; with `within_segments`, as
+    this project writes them, only the batches behind it are checked. Raises OSError, and DamagedFile for a segment of more than 2 GiB.
     """
     bases = names.offsets_in(folder, names.LOG)
-    segments, damages = _read_segments(folder, bases, recovery_point)
+    segments, damages = _read_segments(folder, bases, recovery_point, within_segments=within_segments)
     first = bases[0] if bases else 0
     end_offset = segments[-1].end_offset if segments else first
     start_offset = min(max(first, start_offset or 0), end_offset)
@@ -92,7 +93,9 @@ def read_log(folder: Path, start_offset: int | None, recovery_point: int | None)
     )
 
 
-def _read_segments(folder: Path, bases: list[int], recovery_point: int | None) -> tuple[list[Segment], list[SegmentDamage]]:
+def _read_segments(
+    folder: Path, bases: list[int], recovery_point: int | None, *, within_segments: bool
+) -> tuple[list[Segment], list[SegmentDamage]]:
     segments: list[Segment] = []
     damages: list[SegmentDamage] = []
     for base, following in zip(bases, [*bases[1:], names.MAX_OFFSET], strict=False):
@@ -101,7 +104,8 @@ def _read_segments(folder: Path, bases: list[int], recovery_point: int | None) -
             damages.append(SegmentDamage(path, path.stat().st_size, Damage(0, f"offset {base} precedes the end of the segment before")))
             break
         view = map_file(path)
-        segment, damage = _read_segment(folder, view, base, trusts_indexes=not is_recovered)
+        trusted_end = names.MAX_OFFSET if not is_recovered or recovery_point is None else recovery_point if within_segments else 0
+        segment, damage = _read_segment(folder, view, base, trusted_end)
         segments.append(segment)
         if damage is not None:
             damages.append(SegmentDamage(path, len(view), damage))
@@ -110,12 +114,13 @@ def _read_segments(folder: Path, bases: list[int], recovery_point: int | None) -
     return segments, damages
 
 
-def _read_segment(folder: Path, view: memoryview, base: int, *, trusts_indexes: bool) -> tuple[Segment, Damage | None]:
+def _read_segment(folder: Path, view: memoryview, base: int, trusted_end: int) -> tuple[Segment, Damage | None]:
+    """Returns a segment whose index is trusted before the offset `trusted_end`."""
     offsets, times = new_offset_index(), new_time_index()
-    if trusts_indexes:
+    if trusted_end > base:
         with suppress(OSError):  # Kafka builds a missing index again
-            offsets = read_offset_index(folder / names.offset_name(base, names.INDEX), base)
-            times = read_time_index(folder / names.offset_name(base, names.TIME_INDEX), base)
+            offsets = read_offset_index(folder / names.offset_name(base, names.INDEX), base).before(trusted_end)
+            times = read_time_index(folder / names.offset_name(base, names.TIME_INDEX), base).before(trusted_end)
     try:
         return map_segment(view, base, offsets, times)
     except OldMessages:
