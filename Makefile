@@ -94,8 +94,8 @@ churn: .venv/.test ## reset and restore a cluster and create and delete objects 
 kills: .venv/.test ## kill a cluster with a data directory again and again under load; KILLS=300, SEED=7 repeats one
 	$(MODULE) tests.kills $(if $(KILLS),--kills $(KILLS)) $(if $(SEED),--seed $(SEED))
 
-simulate: .venv/.test ## run groups, transactions and share groups in virtual time under all faults; SEEDS=20000, SEED=7 repeats one
-	PYTHONHASHSEED=0 $(MODULE) tests.campaign $(if $(SEEDS),--seeds $(SEEDS)) $(if $(SEED),--seed $(SEED))
+simulate: .venv/.test ## run groups, transactions and share groups in virtual time under all faults; SEEDS=20000, SCENARIO=service; SEED=7 repeats one
+	PYTHONHASHSEED=0 $(MODULE) tests.campaign $(if $(SCENARIO),--scenario $(SCENARIO)) $(if $(SEEDS),--seeds $(SEEDS)) $(if $(SEED),--seed $(SEED))
 
 bench: .venv/.test ## compare speed with other brokers; BENCH="--quick --rows produce" limits it, REPORT=folder writes a table and a chart
 	.venv/bin/python -m benchmarks $(if $(REPORT),--report $(REPORT)) $(BENCH)

@@ -192,7 +192,7 @@ MAX_MESSAGE_CHARACTERS = 8_191
 """The longest error text: a character takes up to 4 bytes in UTF-8, and a string at most 32,767."""
 
 
-def shortened(message: str) -> str:
+def shorten_message(message: str) -> str:
     """Returns an error text that fits into a response. Texts can be too long because they quote what the client has sent."""
     return message if len(message) <= MAX_MESSAGE_CHARACTERS else f"{message[: MAX_MESSAGE_CHARACTERS - 1]}…"
 
@@ -203,4 +203,4 @@ class KafkaError(Exception):
     def __init__(self, code: ErrorCode, message: str | None = None) -> None:
         super().__init__(message or code.name)
         self.code = code
-        self.message = None if message is None else shortened(message)
+        self.message = None if message is None else shorten_message(message)

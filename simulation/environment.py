@@ -20,6 +20,8 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
+from . import dates
+from .dates import STAND_INS, picklable_dates
 from .errors import SimulationError
 from .watchdog import watch_for_endless_steps
 
@@ -47,21 +49,36 @@ def _run() -> _Running | None:
     return _runs[-1] if _runs and _runs[-1].thread == threading.get_ident() else None
 
 
-def _clock(original: Callable[[], Any], read: Callable[[SimulatedLoop], Any]) -> Callable[[], Any]:
-    def clock() -> Any:
+def _seconds(original: Callable[[], float], epoch_s: float = 0.0) -> Callable[[], float]:
+    def clock() -> float:
         run = _run()
-        return original() if run is None else read(run.loop)
+        return original() if run is None else epoch_s + run.loop.now_s
 
     return clock
 
 
-_EPOCH_NS = int(EPOCH_S) * NANOSECONDS
+def _nanoseconds(original: Callable[[], int], epoch_s: float = 0.0) -> Callable[[], int]:
+    def clock() -> int:
+        run = _run()
+        return original() if run is None else int(epoch_s) * NANOSECONDS + int(run.loop.now_s * NANOSECONDS)
+
+    return clock
 
 
-def _ns(loop: SimulatedLoop) -> int:
-    return int(loop.now_s * NANOSECONDS)
+def _of_now(original: Callable[..., Any]) -> Callable[..., Any]:
+    """Returns a function of `time` that takes seconds, which are the present time of the run if they are left out."""
+
+    def convert(seconds: float | None = None, /) -> Any:
+        return original(time.time() if seconds is None else seconds)
+
+    return convert
 
 
+def _formatted(format: str, at: Any = None, /) -> str:  # noqa: A002  (its name in `time`)
+    return _strftime(format, time.localtime() if at is None else at)
+
+
+_strftime = time.strftime
 _urandom = os.urandom
 
 
@@ -77,12 +94,15 @@ def _seeded_uuid1(node: int | None = None, clock_seq: int | None = None) -> uuid
 
 _uuid1 = uuid.uuid1
 _FUNCTIONS: dict[Callable[..., Any], Callable[..., Any]] = {
-    time.time: _clock(time.time, lambda loop: EPOCH_S + loop.now_s),
-    time.time_ns: _clock(time.time_ns, lambda loop: _EPOCH_NS + _ns(loop)),
-    time.monotonic: _clock(time.monotonic, lambda loop: loop.now_s),
-    time.monotonic_ns: _clock(time.monotonic_ns, _ns),
-    time.perf_counter: _clock(time.perf_counter, lambda loop: loop.now_s),
-    time.perf_counter_ns: _clock(time.perf_counter_ns, _ns),
+    time.time: _seconds(time.time, EPOCH_S),
+    time.time_ns: _nanoseconds(time.time_ns, EPOCH_S),
+    time.monotonic: _seconds(time.monotonic),
+    time.monotonic_ns: _nanoseconds(time.monotonic_ns),
+    time.perf_counter: _seconds(time.perf_counter),
+    time.perf_counter_ns: _nanoseconds(time.perf_counter_ns),
+    **{function: _of_now(function) for function in (time.gmtime, time.localtime, time.ctime)},
+    time.strftime: _formatted,
+    **STAND_INS,
     os.urandom: _seeded_bytes,
     uuid.uuid1: _seeded_uuid1,
 }
@@ -164,7 +184,7 @@ def _uses() -> list[tuple[Any, str, Any]]:
     """Returns the modules that have one of the functions, under which name, and the function. Modules are searched once."""
     if _places["modules"] != len(sys.modules):
         by_id = {id(function): function for function in (*_FUNCTIONS, *_librdkafka())}
-        skipped = {__name__, "random"}
+        skipped = {__name__, dates.__name__, "random"}
         modules = [module for name, module in list(sys.modules.items()) if name not in skipped and hasattr(module, "__dict__")]
         _places["found"] = [
             (module, name, by_id[id(value)]) for module in modules for name, value in list(vars(module).items()) if id(value) in by_id
@@ -215,6 +235,7 @@ def simulated_environment(loop: SimulatedLoop, seed: int) -> Iterator[None]:
     with ExitStack() as stack:
         stack.callback(random.setstate, chance)
         stack.callback(replacements.undo)
+        stack.enter_context(picklable_dates())
         for module, name, original in _uses():
             replacements.put(module, name, librdkafka.get(id(original)) or _FUNCTIONS[original])
         for owner, name, call, advice in _METHODS:

@@ -1,14 +1,18 @@
 """An event loop whose time jumps to the next timer when nothing is ready, and whose network is in memory.
 
-It is asyncio's own base class with a selector that moves the time. No event outside of the process can wake it, so a run depends on the
-program and its seed only. Futures and tasks hash by their number, because `asyncio.wait` and many libraries iterate over sets of them.
+It is asyncio's own base class with another order of callbacks: it has no selector, and timers are tuples, which the heap compares without
+a call of Python. No event outside of the process can wake it, so a run depends on the program and its seed only. Futures and tasks hash by
+their number, because `asyncio.wait` and many libraries iterate over sets of them.
 """
 
 from __future__ import annotations
 
 import asyncio
 from asyncio import base_events
-from collections.abc import Callable, Coroutine, Iterable
+from collections import deque
+from collections.abc import Callable, Coroutine
+from contextvars import Context
+from heapq import heapify, heappop, heappush
 from itertools import count
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -23,28 +27,14 @@ TICK_S = 1e-6
 """The time that passes in each iteration, so that a loop which only looks at the clock ends."""
 MAX_ITERATIONS_WITHOUT_WAITING = 20_000
 """The iterations in which the loop never waits for a timer, after which the program is said to turn in circles."""
+MAX_CANCELLED_TIMERS = 500
+"""The timers that are cancelled before the loop looks for all of them and forgets them. Until then, they wait for their time."""
 _TASKS_SHOWN = 8
 
 
-class _Selector:
-    """Takes the place of the selector: waiting moves the time."""
-
-    def __init__(self, loop: SimulatedLoop) -> None:
-        self._loop = loop
-
-    def select(self, timeout_s: float | None) -> tuple[()]:
-        self._loop.wait(timeout_s)
-        return ()
-
-    def get_map(self) -> dict[int, object]:
-        return {}
-
-    def close(self) -> None:
-        """Does nothing, because there is nothing to close."""
-
-
 class _Future(asyncio.Future[Any]):
-    number = 0
+    __slots__ = ("number",)
+    number: int
 
     def __hash__(self) -> int:
         return self.number
@@ -64,13 +54,16 @@ class SimulatedLoop(base_events.BaseEventLoop):
     """The event loop of one run. `now_s` is the virtual time since the start."""
 
     network: Network
+    _ready: deque[asyncio.Handle]
+    _scheduled: list[tuple[float, int, asyncio.TimerHandle]]
+    _closed: bool
+    _stopping: bool
 
     def __init__(self) -> None:
         self.now_s = 0.0
         super().__init__()
-        self._selector = _Selector(self)
-        self._clock_resolution = 1e-9
-        self._numbers = count(1)
+        self._numbers, self._timer_numbers = count(1), count(1)
+        self._cancelled_timers = 0
         self._busy = 0
         self.iterations = 0
         self.trace = Trace(self.time)
@@ -85,13 +78,25 @@ class SimulatedLoop(base_events.BaseEventLoop):
         """Returns the virtual time in seconds since the start."""
         return self.now_s
 
-    def wait(self, timeout_s: float | None) -> None:
-        """Moves the time to the next timer. Raises Deadlock if there is none."""
-        if timeout_s is None:
-            raise Deadlock(f"nothing is ready and no timer is set, so the program would wait for ever; {self.waiting_tasks()}")
-        if timeout_s > 0:
-            self.now_s += timeout_s
-            self._busy = 0
+    # Callbacks
+
+    def call_soon(self, callback: Callable[..., object], *args: Any, context: Context | None = None) -> asyncio.Handle:  # type: ignore[override]
+        if self._closed:
+            self._check_closed()  # type: ignore[attr-defined]
+        handle = asyncio.Handle(callback, args, self, context)
+        self._ready.append(handle)
+        return handle
+
+    def call_at(self, when: float, callback: Callable[..., object], *args: Any, context: Context | None = None) -> asyncio.TimerHandle:  # type: ignore[override]
+        """Calls a function at its time. Timers with the same time are called in the order in which they were set."""
+        if self._closed:
+            self._check_closed()  # type: ignore[attr-defined]
+        timer = asyncio.TimerHandle(when, callback, args, self, context)
+        heappush(self._scheduled, (when, next(self._timer_numbers), timer))
+        return timer
+
+    def _timer_handle_cancelled(self, handle: asyncio.TimerHandle) -> None:
+        self._cancelled_timers += 1
 
     def _run_once(self) -> None:
         self.iterations += 1
@@ -102,11 +107,37 @@ class SimulatedLoop(base_events.BaseEventLoop):
                 f"the program has run {self._busy:,} times without waiting for a timer or the network; wait in its loops, for example "
                 f"by `await asyncio.sleep(0.01)`; {self._running_tasks()}"
             )
-        super()._run_once()  # type: ignore[misc]
+        if self._cancelled_timers > MAX_CANCELLED_TIMERS:
+            self._forget_cancelled_timers()
+        self._take_due_timers()
+        ready = self._ready
+        for _ in range(len(ready)):
+            handle = ready.popleft()
+            if not handle._cancelled:  # noqa: SLF001  (as asyncio's loop does; a call would cost more)
+                handle._run()  # noqa: SLF001
         for check in self.after_events:
             check()
         if self.failure is not None:
             raise self.failure
+
+    def _take_due_timers(self) -> None:
+        """Makes the timers ready whose time has come, after moving the time if nothing is ready. Raises Deadlock if there is no timer."""
+        timers, ready = self._scheduled, self._ready
+        while timers and timers[0][2]._cancelled:  # noqa: SLF001
+            heappop(timers)
+        if not ready and not self._stopping:
+            if not timers:
+                raise Deadlock(f"nothing is ready and no timer is set, so the program would wait for ever; {self.waiting_tasks()}")
+            if timers[0][0] > self.now_s:
+                self.now_s = timers[0][0]
+                self._busy = 0
+        while timers and timers[0][0] <= self.now_s:
+            ready.append(heappop(timers)[2])
+
+    def _forget_cancelled_timers(self) -> None:
+        self._scheduled = [each for each in self._scheduled if not each[2].cancelled()]
+        heapify(self._scheduled)
+        self._cancelled_timers = 0
 
     def fail(self, error: BaseException) -> None:
         """Ends the run with an error after the present iteration. The first error counts."""
@@ -124,8 +155,7 @@ class SimulatedLoop(base_events.BaseEventLoop):
         return f"waiting: {', '.join(shown)}{more}" if shown else "no task is waiting"
 
     def _running_tasks(self) -> str:
-        handles: Iterable[Any] = self._ready  # type: ignore[attr-defined]
-        owners = [getattr(getattr(handle, "_callback", None), "__self__", None) for handle in handles]
+        owners = [getattr(getattr(handle, "_callback", None), "__self__", None) for handle in self._ready]
         names = [f"{owner.get_name()} at {_place(owner)}" for owner in owners if isinstance(owner, asyncio.Task)]
         return f"running: {', '.join(names[:_TASKS_SHOWN])}" if names else "no task is running"
 
@@ -180,9 +210,6 @@ class SimulatedLoop(base_events.BaseEventLoop):
             self._refuse(f"{call}(sock=...)", "the network of a simulation is in memory; pass host and port")
 
     # The operating system
-
-    def _process_events(self, event_list: Any) -> None:
-        """Does nothing, because there are no events of a selector."""
 
     def _write_to_self(self) -> None:
         """Does nothing, because no other thread wakes the loop."""

@@ -118,7 +118,7 @@ class Network:
         self.pipes: dict[Pipe, None] = {}
         self.places: dict[tuple[str, int], Place] = {}
         self.taps: dict[tuple[str, int], Callable[[], Tap]] = {}
-        self._cuts: dict[int, tuple[frozenset[str], frozenset[str]]] = {}
+        self.cuts: dict[int, tuple[frozenset[str], frozenset[str]]] = {}
         self._numbers = count(1)
         self._connections: dict[str, count[int]] = {}
         """The numbers of the next connections by the names of hosts."""
@@ -182,17 +182,17 @@ class Network:
 
     def are_cut(self, one: Place, other: Place) -> bool:
         """Returns whether no segment gets from one host to another, nor back."""
-        return bool(self._cuts) and any(_lies_between(cut, one.name, other.name) for cut in self._cuts.values())
+        return any(_lies_between(cut, one.name, other.name) for cut in self.cuts.values())
 
     def cut(self, one: frozenset[str], other: frozenset[str]) -> int:
         """Separates two groups of hosts until `heal` is called with the number that this returns. Segments wait."""
         number = next(self._numbers)
-        self._cuts[number] = one, other
+        self.cuts[number] = one, other
         return number
 
     def heal(self, number: int) -> None:
         """Ends a separation. Segments that have waited arrive."""
-        del self._cuts[number]
+        del self.cuts[number]
         waiting, self._healed = self._healed, []
         for healed in waiting:
             if not healed.done():

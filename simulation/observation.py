@@ -5,7 +5,7 @@ Only Produce and commits of offsets are kept. They are decoded when somebody ask
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 from struct import Struct
@@ -62,8 +62,13 @@ class _Frames:
     def __init__(self) -> None:
         self._bytes = bytearray()
 
-    def add(self, data: bytes) -> Iterator[bytes]:
-        """Yields the frames that are complete, without their length."""
+    def add(self, data: bytes) -> Sequence[bytes]:
+        """Returns the frames that are complete, without their length."""
+        if not self._bytes and int.from_bytes(data[:_LENGTH_BYTES], "big") == len(data) - _LENGTH_BYTES:
+            return (data[_LENGTH_BYTES:],)
+        return list(self._split(data))
+
+    def _split(self, data: bytes) -> Iterator[bytes]:
         self._bytes += data
         while len(self._bytes) >= _LENGTH_BYTES:
             end = _LENGTH_BYTES + int.from_bytes(self._bytes[:_LENGTH_BYTES], "big")

@@ -49,6 +49,7 @@ class Simulation:
         self._clusters: list[AsyncCluster] = []
         self._histories: list[History] = []
         self._workers: list[Worker] = []
+        self._settling_s: list[float] = []
 
     def __repr__(self) -> str:
         return f"<Simulation with seed {self.seed}>"
@@ -118,6 +119,8 @@ class Simulation:
                 self._network.taps[address] = observation.tap
         self._clusters.append(cluster)
         self._histories.append(History(observation, lambda: cluster._server))
+        for within_s in self._settling_s:
+            GroupsSettle(self._loop, cluster, within_s)
         return cluster
 
     def network(
@@ -250,7 +253,9 @@ class Simulation:
 
     def groups_settle(self, within_s: float) -> None:
         """Lets the run fail if a group with members is not stable for more than this time."""
-        self.always(GroupsSettle(lambda: [cluster._server.cluster for cluster in self._clusters], self._loop.time, within_s))
+        self._settling_s.append(within_s)
+        for cluster in self._clusters:
+            GroupsSettle(self._loop, cluster, within_s)
 
     # The end
 

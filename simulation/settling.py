@@ -2,31 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import asyncio
 from typing import TYPE_CHECKING
 
 from .errors import InvariantViolated
 
 if TYPE_CHECKING:
-    from ..broker.cluster.state import ClusterState
+    from ..broker.embedding.cluster import AsyncCluster
+    from .loop import SimulatedLoop
 
 _SETTLED = {"Stable", "Empty", "Dead"}
 
 
 class GroupsSettle:
-    """Raises InvariantViolated if a group has been in another state than Stable, Empty and Dead for more than `within_s` seconds."""
+    """Ends a run with InvariantViolated if a group is in another state than Stable, Empty and Dead for `within_s` seconds.
 
-    def __init__(self, clusters: Callable[[], Sequence[ClusterState]], clock: Callable[[], float], within_s: float) -> None:
-        self._clusters, self._clock, self._within_s = clusters, clock, within_s
-        self._since: dict[str, float] = {}
+    The groups of a cluster are looked at after each of its turns, because they change at no other time.
+    """
 
-    def __call__(self) -> None:
-        for cluster in self._clusters():
-            for group in cluster.groups:
-                self._look_at(group.group_id, group.state.value)
+    def __init__(self, loop: SimulatedLoop, cluster: AsyncCluster, within_s: float) -> None:
+        self._loop, self._cluster, self._within_s = loop, cluster, within_s
+        self._since: dict[str, tuple[float, str]] = {}
+        """When each group that is not settled was found unsettled first, and its present state."""
+        self._limit: asyncio.TimerHandle | None = None
+        self._look()
 
-    def _look_at(self, group_id: str, state: str) -> None:
-        if state in _SETTLED:
-            self._since.pop(group_id, None)
-        elif self._clock() - self._since.setdefault(group_id, self._clock()) > self._within_s:
-            raise InvariantViolated(f"group {group_id} is {state} and has not settled within {self._within_s:g} virtual seconds")
+    def _look(self, _: object = None) -> None:
+        if self._limit is not None:
+            self._limit.cancel()
+        if self._loop.is_ending or not self._cluster.is_running:
+            return
+        server, now_s = self._cluster._server, self._loop.now_s
+        unsettled = {group.group_id: group.state.value for group in server.cluster.groups if group.state.value not in _SETTLED}
+        self._since = {group_id: (self._since.get(group_id, (now_s,))[0], state) for group_id, state in unsettled.items()}
+        if self._since:
+            self._limit = self._loop.call_at(min(self._since.values())[0] + self._within_s, self._fail)
+        server.driver.next_change().add_done_callback(self._look)
+
+    def _fail(self) -> None:
+        (_, state), group_id = min((value, group_id) for group_id, value in self._since.items())
+        self._loop.fail(InvariantViolated(f"group {group_id} is {state} and has not settled within {self._within_s:g} virtual seconds"))

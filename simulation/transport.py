@@ -42,7 +42,7 @@ class Pipe:
     @property
     def is_cut(self) -> bool:
         """Whether segments wait because the hosts are separated."""
-        return self.network.are_cut(*self.places)
+        return bool(self.network.cuts) and self.network.are_cut(*self.places)
 
     def reset(self) -> None:
         """Ends the connection: both ends see RST."""
@@ -116,11 +116,15 @@ class MemoryTransport(asyncio.Transport):
         """Lets a reset or a half-open connection happen. Returns whether the segment is lost."""
         network = self._pipe.network
         chance, conditions, name = self._pipe.chance, network.conditions, self._pipe.name
-        if chance.random() < conditions.resets and network.faults.happens(f"reset {name}", f"the connection from {self._pipe} is reset"):
+        if (
+            conditions.resets
+            and chance.random() < conditions.resets
+            and network.faults.happens(f"reset {name}", f"the connection from {self._pipe} is reset")
+        ):
             self._loop.call_soon(self._pipe.reset)
             return True
         text = f"the connection from {self._pipe} is half-open"
-        if chance.random() < conditions.half_open and network.faults.happens(f"half-open {name}", text):
+        if conditions.half_open and chance.random() < conditions.half_open and network.faults.happens(f"half-open {name}", text):
             self._pipe.is_silent = True
         return self._pipe.is_silent
 

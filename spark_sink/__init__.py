@@ -9,6 +9,7 @@ Layers, from Spark's interface down to the network:
 * `batch_reader`, `stream_reader`, `writers`: implementations of PySpark's reader and writer classes.
 * `source_options`, `sink_options` and the other `*_options` modules: parsing of options into dataclasses.
 * `offset_ranges`, `stream_offsets`, `filters`: planning in the driver, which determines the offsets to read.
+* `stored_logs`, `stored_partitions`, `stored_ranges`: planning and tasks of a batch that reads Kafka's log directories instead of brokers.
 * `task_splitting`, `input_partitions`: how ranges of offsets are divided into Spark tasks.
 * `task_reader`, `task_writer`: the work of one task in a Python worker.
 * `batches`, `record_boundaries`, `varint_columns`, `decoder`, `encoder`: conversion of record batches to and from Arrow, with numpy.

@@ -10,7 +10,7 @@ from pyspark.sql.datasource import DataSourceReader, InputPartition
 
 from .client import client_for
 from .input_partitions import partitions_of, read_partition
-from .offset_ranges import OffsetRange, plan_batch
+from .offset_ranges import Logs, OffsetRange, plan_batch
 from .source_options import ReadOptions
 
 if TYPE_CHECKING:
@@ -32,14 +32,21 @@ class BatchReader(DataSourceReader):
 
     def partitions(self) -> list[InputPartition]:
         """Returns one input partition for each task. Raises KafkaCondition, KafkaError, OSError, ValueError."""
-        return partitions_of(self._ranges(), self._options)
+        options = self._options
+        if options.directories:
+            from .stored_logs import StoredLogs
+            from .stored_partitions import stored_partitions_of
+
+            logs = StoredLogs(options.directories, options.client.isolation_level)
+            return stored_partitions_of(self._ranges(logs), logs, options)
+        return partitions_of(self._ranges(client_for(options.client)), options)
 
     def read(self, partition: InputPartition) -> Iterator[Any]:
         """Yields the `pyarrow.RecordBatch`es of one task."""
         return read_partition(partition, self._options, self._schema)
 
-    def _ranges(self) -> list[OffsetRange]:
-        return plan_batch(client_for(self._options.client), self._options)
+    def _ranges(self, logs: Logs) -> list[OffsetRange]:
+        return plan_batch(logs, self._options)
 
 
 class FilteringReader(BatchReader):
@@ -52,10 +59,10 @@ class FilteringReader(BatchReader):
         self._filters = filters
         return filters
 
-    def _ranges(self) -> list[OffsetRange]:
+    def _ranges(self, logs: Logs) -> list[OffsetRange]:
         from .filters import narrow_ranges
 
-        return narrow_ranges(client_for(self._options.client), super()._ranges(), self._filters)
+        return narrow_ranges(logs, super()._ranges(logs), self._filters)
 
 
 def batch_reader(options: ReadOptions, schema: Any) -> BatchReader:

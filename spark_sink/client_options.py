@@ -42,12 +42,12 @@ def warn_of_unknown(options: UserOptions, known: Iterable[str] = ACTING | WITHOU
             warnings.warn(f"Kafka option 'kafka.{name}' is not known here and has no effect", stacklevel=2)
 
 
-def client_config(options: UserOptions) -> ClientConfig:
-    """Parses the settings. Raises ValueError."""
+def client_config(options: UserOptions, *, reads_directories: bool = False) -> ClientConfig:
+    """Parses the settings. Raises ValueError, also without servers unless log directories are read."""
     default = ClientConfig(())
     retries = options.integer("fetchOffset.numRetries", 3)
     return ClientConfig(
-        bootstrap_servers=_bootstrap_servers(options),
+        bootstrap_servers=() if reads_directories else _bootstrap_servers(options),
         client_id=options.text("kafka.client.id", default.client_id),
         client_rack=options.text("kafka.client.rack", default.client_rack),
         isolation_level=options.choice("kafka.isolation.level", "read_uncommitted", ISOLATION_LEVELS),

@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterable
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from .client import KafkaClient
-from .offset_ranges import OffsetRange
+from .offset_ranges import Logs, OffsetRange
 
 if TYPE_CHECKING:
     from pyspark.sql.datasource import Filter
@@ -34,7 +33,7 @@ TESTS: dict[str, Callable[[Any, Any], bool]] = {
 }
 
 
-def narrow_ranges(client: KafkaClient, ranges: Iterable[OffsetRange], filters: Iterable[Filter]) -> list[OffsetRange]:
+def narrow_ranges(logs: Logs, ranges: Iterable[OffsetRange], filters: Iterable[Filter]) -> list[OffsetRange]:
     """Returns the ranges without those parts in which no row can pass all filters. Raises KafkaError, OSError."""
     left, times = list(ranges), []
     for one in filters:
@@ -45,17 +44,17 @@ def narrow_ranges(client: KafkaClient, ranges: Iterable[OffsetRange], filters: I
             left = [wanted for wanted in left if _passes(one, getattr(wanted.partition, column))]
         elif column == "timestamp":
             times += [min(values) for values in [_values(one, LOWER)] if values]
-    return _from_time(client, left, (max(times) - EPOCH) // timedelta(milliseconds=1)) if times else left
+    return _from_time(logs, left, (max(times) - EPOCH) // timedelta(milliseconds=1)) if times else left
 
 
-def _from_time(client: KafkaClient, ranges: list[OffsetRange], time_ms: int) -> list[OffsetRange]:
+def _from_time(logs: Logs, ranges: list[OffsetRange], time_ms: int) -> list[OffsetRange]:
     """Lets ranges start at their first record of that time or later.
 
     An upper bound of the time cannot end a range, because producers set timestamps: later records may be older.
     """
     if time_ms <= 0:
         return ranges
-    firsts = client.list_offsets({wanted.partition: time_ms for wanted in ranges})
+    firsts = logs.list_offsets({wanted.partition: time_ms for wanted in ranges})
     return [_between(wanted, [first if first >= 0 else wanted.end], []) for wanted in ranges for first in [firsts[wanted.partition]]]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterable, Iterator
 from typing import Any, cast
 
@@ -15,21 +16,32 @@ from .task_splitting import split_into_tasks
 from .workers import freeze_imported_modules
 
 
-class OffsetRanges(InputPartition):
-    """The ranges of offsets that one task reads."""
+class TaskRanges(InputPartition):
+    """The ranges of offsets that one task reads. Spark pickles it from the driver to a worker."""
+
+    @abstractmethod
+    def read(self, options: ReadOptions, schema: Any) -> Iterator[Any]:
+        """Yields the `pyarrow.RecordBatch`es of the task. Raises KafkaCondition, KafkaError, OSError, InvalidRecords."""
+
+
+class OffsetRanges(TaskRanges):
+    """The ranges of offsets that one task fetches from brokers."""
 
     def __init__(self, ranges: list[OffsetRange]) -> None:
         super().__init__(ranges)
         self.ranges = ranges
 
+    def read(self, options: ReadOptions, schema: Any) -> Iterator[Any]:
+        """Yields the `pyarrow.RecordBatch`es of the task."""
+        return read_ranges(client_for(options.client), self.ranges, schema, fail_on_data_loss=options.fail_on_data_loss)
+
 
 def partitions_of(ranges: Iterable[OffsetRange], options: ReadOptions) -> list[InputPartition]:
-    """Returns one input partition for each task."""
+    """Returns one input partition for each task that reads from brokers."""
     return [OffsetRanges(of_task) for of_task in split_into_tasks(ranges, options.min_partitions, options.max_records_per_partition)]
 
 
 def read_partition(partition: InputPartition, options: ReadOptions, schema: Any) -> Iterator[Any]:
     """Yields the `pyarrow.RecordBatch`es of one task. Raises KafkaCondition, KafkaError, OSError, InvalidRecords."""
     freeze_imported_modules()
-    client = client_for(options.client)
-    yield from read_ranges(client, cast(OffsetRanges, partition).ranges, schema, fail_on_data_loss=options.fail_on_data_loss)
+    yield from cast(TaskRanges, partition).read(options, schema)

@@ -49,6 +49,8 @@ def sink_options(options: Mapping[str, str], schema: StructType) -> SinkOptions:
     user_options = UserOptions(options)
     user_options.refuse(REFUSED)
     if BOOTSTRAP_SERVERS not in user_options:
+        if "path" in user_options:
+            raise ValueError(f"Rows cannot be written to log directories: set '{BOOTSTRAP_SERVERS}' instead of a path, to write to brokers")
         raise KafkaCondition("MISSING_KAFKA_OPTION", f"Kafka option '{BOOTSTRAP_SERVERS}' is not set. It names the brokers to write to.")
     warn_of_unknown(user_options, ACTING | WITHOUT_EFFECT)
     topic = user_options.text("topic", "") if "topic" in user_options else None

@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from ..protocol.client.connection import TopicPartition
 from .client import EARLIEST, LATEST, ClientConfig
-from .client_options import client_config
+from .client_options import BOOTSTRAP_SERVERS, client_config
 from .error_conditions import start_after_end
 from .offset_options import Bound, ending, starting
 from .trigger_options import TriggerOptions, trigger_options
@@ -54,7 +54,7 @@ Subscription: TypeAlias = Subscribe | SubscribePattern | Assign
 
 @dataclass(frozen=True)
 class ReadOptions:
-    """The parsed options of a read."""
+    """The parsed options of a read. `directories` are the log directories to read instead of brokers; the client then has no servers."""
 
     client: ClientConfig
     subscription: Subscription
@@ -64,6 +64,7 @@ class ReadOptions:
     fail_on_data_loss: bool
     min_partitions: int | None
     max_records_per_partition: int | None
+    directories: tuple[str, ...] = ()
 
 
 def read_options(options: Mapping[str, str]) -> ReadOptions:
@@ -90,11 +91,15 @@ def stream_options(options: Mapping[str, str]) -> tuple[ReadOptions, TriggerOpti
     for name, kind in (("endingOffsets", "offset"), ("endingOffsetsByTimestamp", "timestamp")):
         if name in user_options:
             raise ValueError(f"ending {kind} not valid in streaming queries")
-    return _read_options(user_options, "latest"), trigger_options(user_options)
+    found = _read_options(user_options, "latest")
+    if found.directories:
+        raise ValueError(f"Log directories cannot be read as a stream: use spark.read, or '{BOOTSTRAP_SERVERS}' instead of a path")
+    return found, trigger_options(user_options)
 
 
 def _read_options(options: UserOptions, start: str) -> ReadOptions:
     options.refuse(REFUSED)
+    directories = _directories(options)
     return ReadOptions(
         subscription=_subscription(options),
         starting=starting(options, start),
@@ -103,8 +108,22 @@ def _read_options(options: UserOptions, start: str) -> ReadOptions:
         fail_on_data_loss=options.boolean("failOnDataLoss", True),
         min_partitions=_positive(options, "minPartitions"),
         max_records_per_partition=_positive(options, "maxRecordsPerPartition"),
-        client=client_config(options),
+        client=client_config(options, reads_directories=bool(directories)),
+        directories=directories,
     )
+
+
+def _directories(options: UserOptions) -> tuple[str, ...]:
+    """Returns the log directories to read: that of the option `path`, or those of `load([...])`, which Spark passes as JSON in `paths`."""
+    chosen = [name for name in ("path", "paths", BOOTSTRAP_SERVERS) if name in options]
+    if BOOTSTRAP_SERVERS in chosen[:1] or not chosen:
+        return ()
+    if len(chosen) > 1:
+        raise ValueError(f"Only one of the following options can be specified: {', '.join(chosen)}.")
+    paths = options.json_strings("paths") if chosen == ["paths"] else [options.text("path", "")]
+    if not all(paths):
+        raise ValueError("Option 'path' is empty: give one of the log.dirs of a broker")
+    return tuple(path.removeprefix("file://").removeprefix("file:") for path in paths)
 
 
 def _positive(options: UserOptions, name: str) -> int | None:

@@ -71,6 +71,17 @@ class UserOptions:
             raise unexpected_value(example, value, name)
         return parsed
 
+    def json_strings(self, name: str) -> list[str]:
+        """Parses a JSON array of strings."""
+        value = self.text(name, "")
+        try:
+            parsed = json.loads(value)
+        except ValueError:
+            parsed = None
+        if not isinstance(parsed, list) or not all(isinstance(each, str) for each in parsed):
+            raise unexpected_value('["a","b"]', value, name)
+        return parsed
+
     def _not_parsed(self, name: str) -> ValueError:
         # The text of Java's NumberFormatException, and of Scala's `toBoolean`.
         return ValueError(f'For input string: "{self.text(name, "")}" (option {name!r})')

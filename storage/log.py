@@ -190,6 +190,8 @@ class Log:
         self.start_offset = offset
         self._epochs.delete_before(offset)
         kept = [segment for segment in self._segments if segment.end_offset > offset]
+        if kept and kept[0].locate(offset) == kept[0].end:
+            kept.pop(0)  # its last offsets have no batch, because that was compacted or truncated
         if kept:
             kept[0] = kept[0].copy()
             kept[0].delete_before(offset)

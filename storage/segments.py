@@ -65,7 +65,8 @@ def read_segment(view: memoryview, base_offset: int, end_offset: int, log_start:
             raise ValueError(f"no batch of {size} bytes with the offset {offset} can follow the offset {segment.end_offset}")
         segment.end_offset = offset  # the offsets before it may have been removed
         segment.add(size, last_offset_delta, max_timestamp_of(view[segment.end :]))
-    segment.end_offset = end_offset
+    if end_offset > segment.end_offset:  # the batches of the last offsets were truncated
+        segment.last_base_offset, segment.last_position, segment.end_offset = segment.end_offset, segment.end, end_offset
     return segment
 
 

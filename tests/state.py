@@ -28,7 +28,7 @@ from odradek.broker.topics.partition import Topic
 from odradek.broker.topics.topics import Topics
 from odradek.storage.log import Log
 
-_PLAIN = {int, str, bytes, float, bool, type(None)}
+_PLAIN = {int, str, bytes, float, bool, type(None)}  # tested before `captured` is called, because states have millions of these values
 _FUNCTIONS = (FunctionType, MethodType, BuiltinFunctionType)
 
 
@@ -52,16 +52,17 @@ def _capture_of(kind: type) -> Callable[[Any], Any]:
     if issubclass(kind, tuple | list):
         return lambda value: [captured(item) for item in value if not isinstance(item, _FUNCTIONS)]
     if issubclass(kind, dict):
-        return lambda value: {_name(key): captured(item) for key, item in value.items()}
+        return lambda value: {_name(key): item if type(item) in _PLAIN else captured(item) for key, item in value.items()}
     if issubclass(kind, set | frozenset):
         return lambda value: sorted(map(repr, value))
     slots = tuple(name for cls in kind.__mro__ for name in getattr(cls, "__slots__", ()) if name != "__weakref__")
-    return lambda value: {name: captured(item) for name, item in _attributes(value, slots)}
+    return lambda value: {name: item if type(item) in _PLAIN else captured(item) for name, item in _attributes(value, slots).items()}
 
 
-def _attributes(value: Any, slots: tuple[str, ...]) -> Iterator[tuple[str, Any]]:
-    yield from ((name, getattr(value, name)) for name in slots if hasattr(value, name))
-    yield from getattr(value, "__dict__", {}).items()
+def _attributes(value: Any, slots: tuple[str, ...]) -> dict[str, Any]:
+    attributes = {name: getattr(value, name) for name in slots if hasattr(value, name)}
+    attributes.update(getattr(value, "__dict__", {}))
+    return attributes
 
 
 def _name(key: Any) -> Any:
@@ -100,6 +101,8 @@ _CAPTURE: dict[type, Callable[[Any], Any]] = {
 
 LOST_IN_A_RESTART = ("fetch_sessions", "share_partitions", "client_metrics", "connections", "request_memory", "_share_view")
 """The attributes of brokers that a snapshot does not contain."""
+CREATED_ON_USE = ("log_levels", "metric_subscriptions", "nodes", "regexes", "share_states")
+"""The attributes of clusters that one of two equal clusters may lack."""
 LOST_IN_A_SNAPSHOT = {
     *("join_reply", "sync_reply", "joined"),  # waiting requests
     *("_supporters", "descriptions", "sasl"),  # follow from the members, and from the partitions
@@ -123,9 +126,10 @@ def everything(cluster: ClusterState) -> dict[str, Any]:
     values = {
         name: captured(value)
         for name, value in vars(cluster).items()
-        if name not in ("topics", "topics_by_id", "brokers", "regexes", "serves", "blocks", "check_tls", "_users", "share_states")
+        if name not in (*CREATED_ON_USE, "topics", "topics_by_id", "brokers", "serves", "blocks", "check_tls", "_users")
     }
     values["topics"] = [topic_state(topic) | {"records": _records(topic)} for topic in cluster.topics.values()]
+    values["metric_subscriptions"] = captured(cluster.metric_subscriptions)
     values["leader_epochs"] = [cluster.topics.first_leader_epoch, cluster.topics.newest_leader_epoch]
     values["silent"] = sorted(cluster.brokers.silent)
     values["topics_version"] = cluster.topics_version

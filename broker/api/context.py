@@ -54,10 +54,8 @@ class Client:
     )
 
     def __init__(self, listener_name: str, client_host: str, client_port: int, connection_id: int = 0) -> None:
-        self.connection_id = connection_id
-        self.listener_name = listener_name
-        self.client_host = client_host
-        self.client_port = client_port
+        self.connection_id, self.listener_name = connection_id, listener_name
+        self.client_host, self.client_port = client_host, client_port
         self.principal = ANONYMOUS
         self.by_token = False
         self.client_id = ""

@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING
 from ..settings.cluster_config import NodeConfig
 from ..settings.listeners import SASL_PROTOCOLS, Listener
 from ..settings.values import BrokerConfig
-from .client_metrics import ClientMetrics, MetricSubscriptions
-from .fetch_sessions import FetchSessions
 from .limits import ConnectionQuotas, RequestMemory, parse_overrides
 from .log_dirs import LogDirs
 from .silence import Silence
@@ -23,6 +21,8 @@ if TYPE_CHECKING:
     from ..share_partitions.cluster_view import ClusterView
     from ..share_partitions.share_partitions import SharePartitions
     from ..topics.topics import Topics
+    from .client_metrics import ClientMetrics, MetricSubscriptions
+    from .fetch_sessions import FetchSessions
 
 RACK_AWARE_SELECTOR = "org.apache.kafka.common.replica.RackAwareReplicaSelector"
 
@@ -40,7 +40,7 @@ class Broker:
         topics: Topics,
         timers: Timers,
         random: Random,
-        metric_subscriptions: MetricSubscriptions,
+        metric_subscriptions: Callable[[], MetricSubscriptions],
         accounts: Callable[[], Accounts],
         share_view: ClusterView,
     ) -> None:
@@ -64,13 +64,25 @@ class Broker:
             parse_overrides(settings.texts["max.connections.per.ip.overrides"]),
         )
         self.rack_aware = settings.texts.get("replica.selector.class") == RACK_AWARE_SELECTOR
-        self.client_metrics = ClientMetrics(settings.integers["telemetry.max.bytes"], metric_subscriptions)
         self.log_dirs = LogDirs(self.node_id, settings, topics, timers)
-        self.fetch_sessions = FetchSessions(settings.integers["max.incremental.fetch.session.cache.slots"], random)
-        self._accounts, self._share_view = accounts, share_view
+        self._random, self._metric_subscriptions, self._accounts, self._share_view = random, metric_subscriptions, accounts, share_view
 
     def __repr__(self) -> str:
         return f"Broker({self.node_id})"
+
+    @cached_property
+    def client_metrics(self) -> ClientMetrics:
+        """The client instances that push metrics to the node."""
+        from .client_metrics import ClientMetrics
+
+        return ClientMetrics(self.config.integers["telemetry.max.bytes"], self._metric_subscriptions())
+
+    @cached_property
+    def fetch_sessions(self) -> FetchSessions:
+        """The fetch sessions of the node."""
+        from .fetch_sessions import FetchSessions
+
+        return FetchSessions(self.config.integers["max.incremental.fetch.session.cache.slots"], self._random)
 
     @cached_property
     def sasl(self) -> SaslListeners:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import logging
 from base64 import urlsafe_b64encode
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cached_property, partial
 from operator import attrgetter
 from random import Random
@@ -34,12 +34,9 @@ from ..topics.replication import NO_LEADER
 from ..topics.retention import LogRetention
 from ..topics.topics import Topics
 from .broker import Broker
-from .client_metrics import MetricSubscriptions
 from .controller import Brokers, MetadataLog
 from .coordinator_log import CoordinatorLog, CoordinatorMoves
 from .features import Features, FeatureUpdate
-from .log_levels import LogLevels
-from .nodes import Nodes
 from .quotas import ClientQuotas, Entity
 from .replica_control import ControllerParts, ReplicaControl
 from .transaction_log import ProducerIds, TransactionLog
@@ -55,6 +52,9 @@ if TYPE_CHECKING:
     from ..share_partitions.coordinator import ShareCoordinator
     from ..transactions.coordinator import Transactions
     from ..transactions.transaction import Producer
+    from .client_metrics import MetricSubscriptions
+    from .log_levels import LogLevels
+    from .nodes import Nodes
 
 log = logging.getLogger("kafka.controller.KafkaController")
 
@@ -81,19 +81,21 @@ class ClusterState:
         self.zookeeper = _zookeeper() if self.release is not None and self.release.has_zookeeper else None
         self.check_tls: Callable[[Broker, BrokerConfig], None] = lambda *_: None
         """Raises InvalidConfig if the TLS listeners of a node could not work with new settings. Set by the edge, which does TLS."""
+        self.subjects_of_schema: Callable[[int], Collection[str]] = lambda _: ()
+        """Returns the subjects that have the schema with an id. Set by the edge, which has the schema registry."""
         limit_bytes = config.max_memory_bytes
         if log_memory is None and limit_bytes is not None:
             log_memory = LogMemory(limit_bytes, partial(_report_full, limit_bytes))
         self.log_memory = log_memory
         """The memory of all logs where it is limited. Snapshots share it, so a restored cluster continues that of the one before."""
         self.blocks = Blocks(KEPT_BYTES, log_memory, self._blocks_kept, self.background)
-        self.metric_subscriptions = MetricSubscriptions()
         self.metadata_log = MetadataLog(timers, self.config, len(config.nodes))
         self.brokers = Brokers(self.zookeeper)
         self.changed_logs: LogChanges | None = None
         """The logs that have changed since they were written to the data directory, None without one."""
         self.topics = Topics(self.config, random, self.brokers, self._log_maker(config.keeps_data), self.metadata_log.add)
-        self.topics.on_addition = self._check_format
+        if self.release is not None:  # because messages of older formats exist only in older releases
+            self.topics.on_addition = self._check_format
         self.topics_by_id = self.topics.by_id
         for node in config.nodes:
             self.brokers[node.node_id] = self._new_broker(node, configs[node.node_id])
@@ -103,7 +105,6 @@ class ClusterState:
         """The configs of the groups that have any."""
         self.features = Features(config.features, config.release)
         self.quotas = ClientQuotas()
-        self.log_levels = LogLevels()
         self._new_coordinators()
         self._new_controls()
         self.log_retention = LogRetention(self.topics.values(), timers, self.config, turns.wake, self.tell)
@@ -136,14 +137,39 @@ class ClusterState:
         )
 
     def _new_controls(self) -> None:
-        parts = ControllerParts(self.timers, self.config, self.topics, self.brokers, self.metadata_log, self.coordinator_moves)
-        self.replica_control = ReplicaControl(parts, lambda: self.transactions.write_missing_markers(), self.wake)
-        self.nodes = Nodes(parts, self.replica_control, self._new_broker)
+        parts = (self.timers, self.config, self.topics, self.brokers, self.metadata_log, self.coordinator_moves)
+        self._controller_parts = ControllerParts(*parts)
+        self.replica_control = ReplicaControl(self._controller_parts, lambda: self.transactions.write_missing_markers(), self.wake)
 
     def _new_broker(self, config: NodeConfig, settings: BrokerConfig) -> Broker:
-        return Broker(
-            config, settings, self.topics, self.timers, self.random, self.metric_subscriptions, lambda: self.accounts, share_view=self
-        )
+        subscriptions, accounts = lambda: self.metric_subscriptions, lambda: self.accounts
+        return Broker(config, settings, self.topics, self.timers, self.random, subscriptions, accounts, share_view=self)
+
+    @cached_property
+    def nodes(self) -> Nodes:
+        """Stops, starts, adds and removes nodes."""
+        from .nodes import Nodes
+
+        return Nodes(self._controller_parts, self.replica_control, self._new_broker)
+
+    @cached_property
+    def metric_subscriptions(self) -> MetricSubscriptions:
+        """The subscriptions to the metrics of clients."""
+        from .client_metrics import MetricSubscriptions
+
+        return MetricSubscriptions()
+
+    @cached_property
+    def log_levels(self) -> LogLevels:
+        """The levels of loggers that clients have changed."""
+        from .log_levels import LogLevels
+
+        return LogLevels()
+
+    def restore_log_levels(self) -> None:
+        """Sets the levels of loggers as they were before clients changed them."""
+        if "log_levels" in vars(self):
+            self.log_levels.restore()
 
     @cached_property
     def accounts(self) -> Accounts:

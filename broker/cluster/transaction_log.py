@@ -74,13 +74,8 @@ class TransactionLog:
         groups: Callable[[], Groups],
         wake: Callable[[Partition], None],
     ) -> None:
-        self._timers = timers
-        self._topics = topics
-        self._coordinator_log = coordinator_log
-        self._features = features
-        self._producer_ids = producer_ids
-        self._groups = groups
-        self._wake = wake
+        self._timers, self._topics, self._features, self._producer_ids = timers, topics, features, producer_ids
+        self._coordinator_log, self._groups, self._wake = coordinator_log, groups, wake
         self.uncommitted: dict[tuple[TopicPartition, Producer], int] = {}
         """The markers that were above the high watermark when they were written, with the end of the log after them."""
 

@@ -44,7 +44,7 @@ class AccessControls(Controls):
         return [
             AclInfo(
                 principal=acl.principal,
-                permission=acl.permission.name,
+                permission=acl.permission_type.name,
                 operation=acl.operation.name,
                 resource_type=acl.resource_type.name,
                 resource_name=acl.resource_name,

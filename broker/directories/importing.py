@@ -11,8 +11,10 @@ from collections.abc import Iterator, Mapping
 
 from ...protocol.errors import KafkaError
 from ...protocol.stored.metadata_records import PartitionRecord
+from ...storage.directories.log_loading import load_log
 from ...storage.directories.metadata_image import BROKER_CONFIG, CLIENT_METRICS_CONFIG, GROUP_CONFIG, TOPIC_CONFIG, MetadataImage
 from ...storage.directories.names import PARTITION_METADATA, UUID_BYTES, DamagedFile, PartitionName
+from ...storage.directories.stored_cluster import Copy, committed_end
 from ...storage.directories.text_files import read_topic_id
 from ..cluster.quotas import entity_of
 from ..cluster.state import ClusterState
@@ -26,8 +28,7 @@ from ..topics.partition import Partition, Topic
 from ..topics.replication import NO_LEADER
 from ..topics.topics import internal_topic
 from .coordinators import replay_coordinators
-from .partitions import load_partition
-from .source import Copy, Source
+from .source import Source
 
 log = logging.getLogger("kafka.log.LogManager")
 
@@ -67,7 +68,7 @@ def _import_topics(cluster: ClusterState, source: Source) -> None:
                     _add_partition(cluster, source, topic, found.partitions.get(index))
         return
     counts: dict[str, int] = {}
-    for each in source.copies:
+    for each in filter(lambda name: source.selection.takes(name.topic), source.copies):
         counts[each.topic] = max(counts.get(each.topic, 0), each.partition + 1)
     for name, count in counts.items():
         internal = internal_topic(name, cluster.config)
@@ -102,10 +103,9 @@ def _new_topic(cluster: ClusterState, name: str, topic_id: bytes, configs: Mappi
 
 def _add_partition(cluster: ClusterState, source: Source, topic: Topic, record: PartitionRecord | None) -> None:
     name, nodes = PartitionName(topic.name, len(topic.partitions)), list(cluster.brokers)
-    copies = source.copies.get(name, [])
-    wanted = [copy.node_id for copy in copies] if record is None else record.replicas
+    chosen = source.best_copy(name, record)
+    wanted = [copy.node_id for copy in source.copies.get(name, [])] if record is None else record.replicas
     replicas = [node_id for node_id in wanted if node_id in nodes] or nodes[:1]
-    chosen = _best_copy(copies, record)
     leader = _leader(replicas, chosen, record if source.has_all_nodes else None)
     partition = Partition(topic, name.partition, replicas, [leader, *(each for each in replicas if each != leader)])
     partition.leader_epoch = 0 if record is None else max(0, record.leader_epoch)
@@ -117,10 +117,11 @@ def _add_partition(cluster: ClusterState, source: Source, topic: Topic, record: 
     stored = chosen.directory.read_log(name)
     for damage in stored.damages:
         log.warning("%s", damage)
-    load_partition(partition, stored, cluster.timers.now_ms)
-    if record is not None and record.leader not in (chosen.node_id, -1) and chosen.directory.is_in_use:
-        high_watermark = chosen.directory.high_watermarks.get(name, partition.log.end_offset)
-        partition.truncate_to(max(high_watermark, partition.log.start_offset))
+    load_log(partition.log, partition.producers, stored, cluster.timers.now_ms)
+    partition.virtual_segments.load(partition.log, stored.file_starts)
+    partition.update_held_offset()
+    if not source.has_all_nodes and (end_offset := committed_end(chosen, name, record)) is not None:
+        partition.truncate_to(max(end_offset, partition.log.start_offset))
     source.selection.cut(partition)
 
 
@@ -128,16 +129,6 @@ def _leader(replicas: list[int], chosen: Copy | None, record: PartitionRecord | 
     """Returns the node that leads: that of the record, else the one whose copy was chosen, else the first one."""
     wanted = (NO_LEADER if record is None else record.leader, NO_LEADER if chosen is None else chosen.node_id)
     return next((node_id for node_id in wanted if node_id in replicas), replicas[0])
-
-
-def _best_copy(copies: list[Copy], record: PartitionRecord | None) -> Copy | None:
-    """Returns the copy of the leader, else that of an in-sync replica, else any."""
-    if record is not None:
-        for wanted in ([record.leader], record.isr):
-            for copy in copies:
-                if copy.node_id in wanted:
-                    return copy
-    return copies[0] if copies else None
 
 
 def _import_settings(cluster: ClusterState, image: MetadataImage) -> None:

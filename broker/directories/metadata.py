@@ -80,27 +80,11 @@ def topic_records(topic: Topic, directory_ids: Mapping[int, bytes]) -> Iterator[
 
 def _accounts(cluster: ClusterState) -> Iterator[Message]:
     for acl in cluster.authorizer or ():
-        yield stored.AccessControlEntryRecord(
-            id=b"\1" + cluster.random.randbytes(ID_BYTES - 1),
-            resource_type=acl.resource_type,
-            resource_name=acl.resource_name,
-            pattern_type=acl.pattern_type,
-            principal=acl.principal,
-            host=acl.host,
-            operation=acl.operation,
-            permission_type=acl.permission,
-        )
+        yield stored.AccessControlEntryRecord(id=b"\1" + cluster.random.randbytes(ID_BYTES - 1), **acl._asdict())
     if "accounts" in vars(cluster) or cluster.users:
         for user in (credentials := cluster.accounts.scram_credentials):
             for mechanism, credential in credentials.of(user).items():
-                yield stored.UserScramCredentialRecord(
-                    name=user,
-                    mechanism=mechanism,
-                    salt=credential.salt,
-                    stored_key=credential.stored_key,
-                    server_key=credential.server_key,
-                    iterations=credential.iterations,
-                )
+                yield stored.UserScramCredentialRecord(name=user, mechanism=mechanism, **credential._asdict())
     for entity, quotas in cluster.quotas.find(EVERY_ENTITY):
         parts = [stored.QuotaEntity(entity_type=kind, entity_name=name) for kind, name in entity]
         for key, value in quotas.items():

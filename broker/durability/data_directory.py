@@ -105,7 +105,7 @@ class DataDirectory(LogDirectory):
 
     def source(self) -> Source:
         """Returns the contents to recover. Folders that belong to no topic are set aside. Raises InvalidConfig, DamagedFile, OSError."""
-        source = Source([self], Selection(), has_all_nodes=True)
+        source = DataSource(self)
         for folder in [path for path in self.path.iterdir() if path.name.endswith(names.DELETED) and path.is_dir()]:
             delete_folder(folder)
         for name in [name for name in self.partitions if not self._is_known(name, source.image)]:
@@ -137,6 +137,19 @@ class DataDirectory(LogDirectory):
             checkpointed = stored.end_offset if recovery_point is None else min(recovery_point, stored.end_offset)
             self.recovered[name] = Recovered(bases, size, stored.start_offset, stored.end_offset, checkpointed)
         return stored
+
+
+class DataSource(Source):
+    """The contents of a data directory, which has the logs of all nodes."""
+
+    has_all_nodes = True
+
+    def __init__(self, directory: DataDirectory) -> None:
+        self._own = directory
+        super().__init__([directory.path], Selection())
+
+    def _directory(self, path: Path) -> LogDirectory:
+        return self._own
 
 
 def _cut(folder: Path, bases: list[int], damages: list[SegmentDamage]) -> list[int]:

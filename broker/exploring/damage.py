@@ -192,10 +192,10 @@ _TRANSACTIONAL_BIT = 0x10
 
 def _rewrite(partition: Partition, change: Callable[[Record], Record | None]) -> None:
     """Replaces the records of a partition by others with the same offsets, or by none."""
-    _replace_batches(partition, lambda batch: _rewritten(batch, change))
+    _replace_batches(partition, lambda batch: _rewrite_batch(batch, change))
 
 
-def _rewritten(batch: RecordBatch, change: Callable[[Record], Record | None]) -> Buffer:
+def _rewrite_batch(batch: RecordBatch, change: Callable[[Record], Record | None]) -> Buffer:
     records = list(batch.records())
     changed = [record for record in map(change, records) if record is not None]
     return batch.view if changed == records else rewrite_batch(batch.header, changed, delete_horizon_ms=None)

@@ -82,12 +82,12 @@ class ClientRole(NamedTuple):
     @property
     def text(self) -> str:
         """The role in a specification: "billing" is the first member of that group, "billing/2" the second, "producer" has no name."""
-        return self._numbered(self.name or self.kind)
+        return self._with_number(self.name or self.kind)
 
     @property
     def ordinal_text(self) -> str:
         """The same for names that differ from run to run: "group-1" is the first member of the first group."""
-        return self._numbered(f"{self.kind}-{self.name_number}" if self.name else self.kind)
+        return self._with_number(f"{self.kind}-{self.name_number}" if self.name else self.kind)
 
     def is_called(self, text: str) -> bool:
         """Returns whether one of the texts of the role is this one."""
@@ -103,7 +103,7 @@ class ClientRole(NamedTuple):
             return f'{title} (producer with transactional id "{self.name}")'
         return title
 
-    def _numbered(self, text: str) -> str:
+    def _with_number(self, text: str) -> str:
         return text if self.number == 1 else f"{text}/{self.number}"
 
 

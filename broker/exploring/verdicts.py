@@ -171,7 +171,7 @@ class Exploration:
     def summary(self, reproduce: str) -> str:
         """Returns the summary. `reproduce` is the form of a line that repeats a run."""
         lines = [self.head]
-        for failure, alike in _grouped(self.failures):
+        for failure, alike in _group_alike(self.failures):
             lines += failure.lines(reproduce)
             lines += [f"{_INDENT}the same with {each.trial} ({each.failed}/{each.runs})" for each in alike]
         for damage, words in self.unnoticed.items():
@@ -185,7 +185,7 @@ class Exploration:
         return "\n".join([*lines, *(f"  {note}" for note in self.notes)])
 
 
-def _grouped(failures: Iterable[FoundFailure]) -> list[tuple[FoundFailure, list[FoundFailure]]]:
+def _group_alike(failures: Iterable[FoundFailure]) -> list[tuple[FoundFailure, list[FoundFailure]]]:
     """Returns each failure with those that have the same message."""
     groups: dict[tuple[str, str], tuple[FoundFailure, list[FoundFailure]]] = {}
     for failure in failures:

@@ -3,7 +3,7 @@
 A group is a classic group, a consumer group, a share group or a streams group. An empty classic group becomes the kind that the next
 joining member needs, except a share group, and an empty consumer or streams group a classic one. Classic and consumer groups with members
 may be converted (`conversion`); share groups never change their kind. Every change is written to `__consumer_offsets` as Kafka writes it
-(`records`, `share.records`, `streams.records`).
+(`ClassicGroup.record`, `consumer.records`, `share.records`, `streams.records`, `offsets.offset_record`).
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from .classic.requests import ClassicRequests
 from .cluster_view import ClusterView
 from .consumer.requests import ConsumerRequests
 from .offset_requests import OffsetRequests
-from .records import offset_record, tombstones
+from .offsets import offset_record
 from .settings import GroupSettings
 from .share.group import ShareGroup
 from .share.requests import ShareRequests
 from .streams.requests import StreamsRequests
-from .table import Group, GroupTable
+from .table import Group, GroupTable, tombstones
 
 __all__ = ["Group", "GroupSettings", "Groups"]
 

@@ -25,8 +25,7 @@ from . import log
 from .classic.group import ClassicGroup
 from .classic.messages import CONSUMER_PROTOCOL_TYPE
 from .consumer.assignors import Slot
-from .offsets import CommittedOffset, CommittedOffsets, OffsetIndex
-from .records import offset_record
+from .offsets import CommittedOffset, CommittedOffsetIndex, CommittedOffsets, offset_record
 from .settings import GroupSettings
 from .share.group import ShareGroup
 from .states import GroupState
@@ -39,7 +38,7 @@ class OffsetRequests:
     def __init__(self, table: GroupTable) -> None:
         self._table = table
         self._offsets: dict[str, CommittedOffsets] = {}
-        self._index = OffsetIndex()
+        self._index = CommittedOffsetIndex()
         self._unexpired_until_ms: dict[str, int] = {}
         """Times before which no offset of a group expires, so that `expire` need not look at them."""
 
@@ -184,6 +183,10 @@ class OffsetRequests:
             return ErrorCode.GROUP_SUBSCRIBED_TO_TOPIC
         self._delete(group_id, [(topic, partition)])
         return ErrorCode.NONE
+
+    def delete_all(self, group_id: str) -> None:
+        """Deletes the committed offsets of a group, whatever its members use."""
+        self._delete(group_id, [(topic, index) for topic, partitions in self.of(group_id) for index in partitions])
 
     def topic_deleted(self, topic: str) -> None:
         """Deletes the offsets of a deleted topic in all groups."""

@@ -1,12 +1,18 @@
 """The committed offsets of one group, and those that wait for a transaction to end (KIP-447).
 
-`OffsetIndex` covers the offsets of all groups, so that deleting a topic or ending a transaction visits only the groups concerned.
+`CommittedOffsetIndex` covers the offsets of all groups, so that deleting a topic or ending a transaction visits only the groups concerned.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator
-from typing import NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
+
+from ...protocol.schema import ZERO_UUID
+from ...protocol.stored.coordinator_records import CoordinatorRecord, OffsetCommitKey, OffsetCommitValue, RecordType, write_key, write_value
+
+if TYPE_CHECKING:
+    from ..releases.release import Release
 
 
 class CommittedOffset(NamedTuple):
@@ -19,6 +25,30 @@ class CommittedOffset(NamedTuple):
     commit_timestamp_ms: int
     expire_timestamp_ms: int | None = None
     """When the commit expires (OffsetCommit v2 to v4); None if `offset_requests` decides by the state of the group."""
+
+
+def offset_record(
+    group_id: str,
+    topic: str,
+    partition: int,
+    committed: CommittedOffset | None,
+    topic_id: bytes = ZERO_UUID,
+    release: Release | None = None,
+) -> CoordinatorRecord:
+    """Returns the record of a commit as a release writes it, None for 4.3, or a tombstone if `committed` is None."""
+    key = write_key(RecordType.OFFSET_COMMIT, OffsetCommitKey(group=group_id, topic=topic, partition=partition))
+    if committed is None:
+        return CoordinatorRecord(key, None)
+    value = OffsetCommitValue(
+        offset=committed.offset,
+        leader_epoch=committed.leader_epoch,
+        metadata=committed.metadata,
+        commit_timestamp=committed.commit_timestamp_ms,
+        expire_timestamp=-1 if committed.expire_timestamp_ms is None else committed.expire_timestamp_ms,
+        topic_id=topic_id,
+    )
+    version = 4 if release is None else release.offset_commit_version
+    return CoordinatorRecord(key, write_value(version if committed.expire_timestamp_ms is None else 1, value))
 
 
 class PendingOffset(NamedTuple):
@@ -180,7 +210,7 @@ class CommittedOffsets:
 K = TypeVar("K", str, int)
 
 
-class OffsetIndex:
+class CommittedOffsetIndex:
     """Topic -> groups that may have offsets of it, and producer id -> groups that may have offsets in its open transaction."""
 
     def __init__(self) -> None:

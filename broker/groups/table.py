@@ -13,21 +13,22 @@ from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 
 from ...protocol.errors import ErrorCode, KafkaError
+from ...protocol.stored.coordinator_records import CoordinatorRecord
 from ..scheduling.savepoint import reverted_on_failure
 from ..scheduling.timers import Check, Timers
-from .classic.group import ClassicGroup
+from .classic.group import ClassicGroup, classic_tombstone
 from .cluster_view import ClusterView
 from .consumer.group import ConsumerGroup
 from .consumer.member import ConsumerMember
+from .consumer.records import consumer_records, consumer_tombstones
 from .conversion import downgrade, may_downgrade
-from .records import classic_record, consumer_records, tombstones
 from .settings import GroupSettings
 from .share.group import ShareGroup
 from .share.member import ShareMember
 from .share.records import share_records
 from .streams.changes import Changes
 from .streams.group import StreamsGroup
-from .streams.records import streams_records
+from .streams.records import streams_records, streams_tombstones
 
 FORMER_EPOCHS_KEPT = 100_000
 _RETENTION_TIMER = "offsets retention"
@@ -126,7 +127,7 @@ class GroupTable:
 
         def write() -> None:
             if self._groups.get(group_id) is group:
-                self.cluster.write(group_id, [classic_record(group, self.timers.now_ms)])
+                self.cluster.write(group_id, [group.record])
 
         group = ClassicGroup(group_id, self.timers, self._random, self.settings, write, partial(self.cluster.tell, "group"))
         return group
@@ -135,7 +136,7 @@ class GroupTable:
         """Creates, writes and stores a group. `replaced` is an empty group of another kind with the same id, if there is one."""
         classic = self.new_classic_group(group_id)
         records = [] if replaced is None else tombstones(replaced)
-        self.cluster.write(group_id, [*records, classic_record(classic, self.timers.now_ms)])
+        self.cluster.write(group_id, [*records, classic.record])
         if replaced is not None:
             replaced.delete()
         self.store(classic)
@@ -185,8 +186,7 @@ class GroupTable:
         classic = self.new_classic_group(group.group_id)
         downgrade(group, removed, classic, self.cluster)
         self._groups[group.group_id] = classic
-        now_ms = self.timers.now_ms
-        self.cluster.write(group.group_id, [*consumer_records(group, now_ms), classic_record(classic, now_ms)])
+        self.cluster.write(group.group_id, [*consumer_records(group, self.timers.now_ms), classic.record])
         return classic
 
     # Share groups
@@ -223,3 +223,10 @@ class GroupTable:
 
     def _assign_delayed(self, group: StreamsGroup) -> None:
         self.change_streams_group(group, group.delayed_assignment())
+
+
+def tombstones(group: ClassicGroup | ConsumerGroup | StreamsGroup) -> list[CoordinatorRecord]:
+    """Returns the tombstones of a group without members."""
+    if isinstance(group, ClassicGroup):
+        return [classic_tombstone(group.group_id)]
+    return (streams_tombstones if isinstance(group, StreamsGroup) else consumer_tombstones)(group.group_id)

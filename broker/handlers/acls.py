@@ -44,7 +44,7 @@ def describe_acls(request: DescribeAclsRequest, context: Context) -> DescribeAcl
     resources: dict[tuple[ResourceType, str, PatternType], list[AclDescription]] = {}
     for acl in authorizer.find(_filter(request)):
         resources.setdefault(acl[:3], []).append(
-            AclDescription(principal=acl.principal, host=acl.host, operation=acl.operation, permission_type=acl.permission)
+            AclDescription(principal=acl.principal, host=acl.host, operation=acl.operation, permission_type=acl.permission_type)
         )
     return DescribeAclsResponse(
         error_message="",
@@ -114,20 +114,8 @@ def _delete_selected(wanted: DeleteAclsFilter, authorizer: Authorizer, removed: 
         return DeleteAclsFilterResult(error_code=error.code, error_message=error.message, matching_acls=[])
     found = authorizer.find(acl_filter)
     removed.update(found)
-    return DeleteAclsFilterResult(error_message=None, matching_acls=[_matching(acl) for acl in found])
-
-
-def _matching(acl: Acl) -> DeleteAclsMatchingAcl:
-    return DeleteAclsMatchingAcl(
-        error_message=None,
-        resource_type=acl.resource_type,
-        resource_name=acl.resource_name,
-        pattern_type=acl.pattern_type,
-        principal=acl.principal,
-        host=acl.host,
-        operation=acl.operation,
-        permission_type=acl.permission,
-    )
+    matching = [DeleteAclsMatchingAcl(error_message=None, **acl._asdict()) for acl in found]
+    return DeleteAclsFilterResult(error_message=None, matching_acls=matching)
 
 
 def _filter(request: DescribeAclsRequest | DeleteAclsFilter) -> AclFilter:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterable
 from typing import Any, Protocol, TypeVar
 
-from ...protocol.errors import ErrorCode, KafkaError, shortened
+from ...protocol.errors import ErrorCode, KafkaError, shorten_message
 from ..api.context import Context
 from ..groups.consumer.group import ConsumerGroup
 from ..groups.share.group import ShareGroup
@@ -125,7 +125,7 @@ def refuse_group(make: Callable[..., G], group_id: str, error: ErrorCode, messag
 def missing_group_text(group_id: str, group: Group | None, kind: str) -> str:
     """Returns the explanation of GROUP_ID_NOT_FOUND for a group that does not exist, or that is not of this kind."""
     reason = "not found" if group is None else f"is not a {kind} group"
-    return shortened(f"Group {group_id} {reason}.")
+    return shorten_message(f"Group {group_id} {reason}.")
 
 
 def coordinated_groups(groups: Iterable[Group], offsets: Topic | None, node_id: int, slices: Slices) -> Generator[Wait, None, list[Group]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Generator, Mapping
 
-from ...protocol.errors import ErrorCode, KafkaError, shortened
+from ...protocol.errors import ErrorCode, KafkaError, shorten_message
 from ...protocol.messages.alter_user_scram_credentials import (
     ALTER_USER_SCRAM_CREDENTIALS,
     AlterUserScramCredentialsRequest,
@@ -114,10 +114,10 @@ def _describe(name: str, is_duplicate: bool, credentials: Mapping[int, ScramCred
     result = DescribeUserScramCredentialsResult(user=name, error_message="", credential_infos=[])
     if is_duplicate:
         result.error_code = ErrorCode.DUPLICATE_RESOURCE
-        result.error_message = shortened(f"Cannot describe SCRAM credentials for the same user twice in a single request: {name}")
+        result.error_message = shorten_message(f"Cannot describe SCRAM credentials for the same user twice in a single request: {name}")
     elif not credentials:
         result.error_code = ErrorCode.RESOURCE_NOT_FOUND
-        result.error_message = shortened(f"Attempt to describe a user credential that does not exist: {name}")
+        result.error_message = shorten_message(f"Attempt to describe a user credential that does not exist: {name}")
     else:
         result.credential_infos = [CredentialInfo(mechanism=key, iterations=value.iterations) for key, value in sorted(credentials.items())]
     return result

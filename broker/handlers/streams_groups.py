@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Generator, Iterable, Iterator
 from typing import TypeVar
 
-from ...protocol.errors import ErrorCode, KafkaError, shortened
+from ...protocol.errors import ErrorCode, KafkaError, shorten_message
 from ...protocol.messages import streams_group_heartbeat as messages
 from ...protocol.messages.create_topics import CreatableTopic, CreatableTopicConfig, CreateTopicsRequest
 from ...protocol.messages.streams_group_describe import (
@@ -90,7 +90,7 @@ def _check_access(request: StreamsGroupHeartbeatRequest, context: Context) -> No
         reason = f"Use of Kafka internal topics {','.join(internal)} in a Kafka Streams topology is prohibited."
         raise KafkaError(ErrorCode.STREAMS_INVALID_TOPOLOGY, reason)
     if illegal := [name for name in names if illegal_name(name)]:
-        raise KafkaError(ErrorCode.STREAMS_INVALID_TOPOLOGY, shortened(f"Topic names {','.join(illegal)} are not valid topic names."))
+        raise KafkaError(ErrorCode.STREAMS_INVALID_TOPOLOGY, shorten_message(f"Topic names {','.join(illegal)} are not valid topic names."))
     if not all(context.may(Operation.DESCRIBE, ResourceType.TOPIC, name) for name in names):
         raise KafkaError(ErrorCode.TOPIC_AUTHORIZATION_FAILED)
 

@@ -201,6 +201,7 @@ class Server:
             present = None if former is None else former.cluster
             cluster = restore_cluster(state, config, turns, self._random, self._log_memory, present)
         self.security.attach(cluster)
+        cluster.subjects_of_schema = lambda schema_id: self.schemas.subjects_of(schema_id)
         core = Core(cluster, turns, config.record, former)
         core.on_gate_change.append(self.listeners.refuse_or_listen)
         return core
@@ -227,7 +228,7 @@ class Server:
                 self.listeners.reset_connections("the state of the cluster was replaced")
                 if faults or "faults" in vars(before):
                     core.faults.replace(before.faults, faults)
-                before.cluster.log_levels.restore()
+                before.cluster.restore_log_levels()
                 if self._log_memory is None:
                     core.turns.background(before.cluster.discard())
                 else:  # at once, because the bytes count until they are released
@@ -260,7 +261,7 @@ class Server:
         """Closes every listener and connection."""
         await self.listeners.close()
         if "core" in vars(self.driver):  # not if the start has failed before
-            self.cluster.log_levels.restore()
+            self.cluster.restore_log_levels()
         await self.security.stop()
         self.driver.cancel()
         if self._shadow is not None:

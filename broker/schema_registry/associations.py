@@ -13,7 +13,7 @@ from .drafts import flag_of, text_of
 from .errors import RegistryError
 from .records import Json, StoredSchema, association_record
 from .schema_topic import SchemaTopic
-from .subjects import is_valid_subject, normalized
+from .subjects import is_valid_subject, normal_name
 
 TOPIC = "topic"
 TYPES = ("key", "value")
@@ -39,7 +39,7 @@ class Associations:
         """Returns the associations whose members have these values. No types, and an empty lifecycle, stand for all."""
         kinds = set(types)
         return [
-            _shown(each)
+            _as_json(each)
             for each in self._topic.index.associations.values()
             if all(each.get(name) == value for name, value in wanted.items())
             and each.get("resourceType") == (resource_type or TOPIC)
@@ -49,7 +49,7 @@ class Associations:
 
     def check_deletion(self, subject: str) -> None:
         """Raises RegistryError if a subject may not be deleted, because a topic is associated with it."""
-        if self._of_subject(normalized(subject)):
+        if self._of_subject(normal_name(subject)):
             raise RegistryError(40904, f"An association already exists for subject '{subject}'")
 
     def _of_subject(self, subject: str) -> list[Json]:
@@ -63,7 +63,7 @@ class Associations:
         An `is_new` one must not exist already, unless it is the same; others may change their lifecycle.
         """
         resource = _resource(body, dry_run=dry_run)
-        wanted = [self._wanted(each, resource, is_new=is_new) for each in _list_of_objects(body)]
+        wanted = [self._read_wanted(each, resource, is_new=is_new) for each in _list_of_objects(body)]
         types = [each["associationType"] for each in wanted]
         if len(set(types)) < len(types):
             raise _invalid("associationType", "may only appear once per request")
@@ -83,7 +83,7 @@ class Associations:
         if not dry_run:
             self._topic.write(*(association_record(each, exists=False) for each in found))
 
-    def _wanted(self, given: Json, resource: Json, *, is_new: bool) -> Json:
+    def _read_wanted(self, given: Json, resource: Json, *, is_new: bool) -> Json:
         """Returns an association of a request with its defaults. Raises RegistryError."""
         kind = text_of(given, "associationType") or "value"
         if kind not in TYPES:
@@ -105,7 +105,7 @@ class Associations:
         frozen = flag_of(given, "frozen")
         if frozen is not None and frozen != (lifecycle == STRONG):
             raise _invalid("frozen", f"association with lifecycle of {lifecycle} cannot be frozen={str(frozen).lower()}")
-        named = {"associationType": kind, "subject": normalized(subject), "lifecycle": lifecycle, "frozen": lifecycle == STRONG}
+        named = {"associationType": kind, "subject": normal_name(subject), "lifecycle": lifecycle, "frozen": lifecycle == STRONG}
         return {**resource, **named, "schema": schema}
 
     def _present(self, wanted: Json) -> Json | None:
@@ -163,6 +163,6 @@ def _is_same(wanted: Json, present: Json) -> bool:
     return wanted["schema"] is None and all(present.get(name) == wanted[name] for name in ("subject", "lifecycle", "frozen"))
 
 
-def _shown(stored: Json) -> Json:
+def _as_json(stored: Json) -> Json:
     """Returns an association as responses show it."""
     return {name: value for name, value in stored.items() if name != "tenant"}

@@ -24,7 +24,7 @@ class CompatibilityLevel(Enum):
     FULL_TRANSITIVE = "FULL_TRANSITIVE"
 
     @classmethod
-    def named(cls, name: str) -> CompatibilityLevel | None:
+    def by_name(cls, name: str) -> CompatibilityLevel | None:
         """Returns the level with a name in any case, None if there is none."""
         return cls.__members__.get(name.upper())
 
@@ -64,6 +64,8 @@ def compare_with_versions(
 
 
 def _compare(new: Schema, old: Schema, version: StoredSchema, level: CompatibilityLevel) -> list[str]:
+    if new.text == version.text and not version.references:
+        return []
     messages = []
     if level.is_read_by_old:
         messages += find_incompatibilities(old, new, reader_name="old", writer_name="new")

@@ -19,7 +19,7 @@ from .reading import LATEST, parse_version
 from .records import StoredSchema, context_record, schema_record, schema_tombstone, subject_record
 from .schema_topic import SchemaTopic
 from .scoped_settings import ScopedSettings
-from .subjects import Subject, normalized
+from .subjects import Subject, normal_name
 
 
 class Deletion:
@@ -35,7 +35,7 @@ class Deletion:
 
     def delete_subject(self, subject: str, *, permanent: bool) -> list[int]:
         """Deletes the versions of a subject and returns their numbers. Raises RegistryError."""
-        subject, index = normalized(subject), self._index
+        subject, index = normal_name(subject), self._index
         if not index.has_subject(subject, deleted=True):
             raise subject_not_found(subject)
         if not permanent and not index.has_subject(subject, deleted=False):
@@ -57,7 +57,7 @@ class Deletion:
 
     def delete_version(self, subject: str, version: str, *, permanent: bool) -> int:
         """Deletes a version of a subject and returns its number. Raises RegistryError."""
-        subject, number = normalized(subject), parse_version(version)
+        subject, number = normal_name(subject), parse_version(version)
         found = self._index.latest(subject) if number == LATEST else self._index.version(subject, number)
         if found is None:
             raise version_not_found(number) if self._index.has_subject(subject, deleted=True) else subject_not_found(subject)
@@ -78,7 +78,7 @@ class Deletion:
 
     def delete_context(self, context: str) -> None:
         """Deletes a context without subjects. Raises RegistryError if it has one."""
-        name = Subject.parse(normalized(context))
+        name = Subject.parse(normal_name(context))
         if self._index.has_subject(str(name), deleted=True):
             raise context_not_empty(str(name))
         self._topic.write(context_record(name.context, exists=False))

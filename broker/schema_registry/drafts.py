@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .errors import RegistryError
-from .records import AVRO, Json, NamedReference, StoredSchema
+from .records import AVRO, Json, NamedReference, StoredSchema, guid_of
 
 NO_ID, NO_VERSION = -1, 0
 MAX_REFERENCES = 1000
@@ -34,7 +34,12 @@ class Draft:
         """Whether the text is missing. Registering then takes that of the latest version."""
         return not self.text.strip()
 
-    def stored(self, version: int, schema_id: int) -> StoredSchema:
+    @property
+    def guid(self) -> str:
+        """The GUID of the schema."""
+        return guid_of(self.text, self.references, self.metadata, self.rule_set)
+
+    def as_stored(self, version: int, schema_id: int) -> StoredSchema:
         """Returns the version that is stored for this schema."""
         return StoredSchema(self.subject, version, schema_id, self.text, self.type, self.references, self.metadata, self.rule_set)
 

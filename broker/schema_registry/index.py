@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from .records import InvalidRecord, Json, StoredSchema, read_fields, read_key, read_schema
-from .subjects import DEFAULT_CONTEXT, GLOBAL_CONTEXT, Subject, context_of, qualified
+from .subjects import DEFAULT_CONTEXT, GLOBAL_CONTEXT, Subject, context_of, qualified_name
 
 ContextId = tuple[str, int]
 """A context and the id of a schema in it."""
@@ -124,7 +124,7 @@ class SchemaIndex:
         self._id_by_guid[context, schema.guid] = schema.id
         self._max_ids[context] = max(self.max_id(context), schema.id)
         for reference in schema.references:
-            referred = (qualified(reference.subject, schema.subject), reference.version)
+            referred = (qualified_name(reference.subject, schema.subject), reference.version)
             self._referring.setdefault(referred, {})[context, schema.id] = None
 
     def _remove(self, subject: str, version: int) -> None:
@@ -145,7 +145,7 @@ class SchemaIndex:
         if not subjects:
             self._subjects_by_id.pop(key, None)
             for reference in schema.references:
-                self._referring.get((qualified(reference.subject, subject), reference.version), {}).pop(key, None)
+                self._referring.get((qualified_name(reference.subject, subject), reference.version), {}).pop(key, None)
 
     def _apply_setting(self, keytype: str, subject: str | None, given: Json | None) -> None:
         settings: dict[str | None, Json] | dict[str | None, str] = self.configs if keytype == "CONFIG" else self.modes

@@ -12,7 +12,7 @@ from .index import ContextId, SchemaIndex
 from .records import StoredSchema
 from .schema_parsing import SchemaParser
 from .schema_topic import SchemaTopic
-from .subjects import DEFAULT_CONTEXT, Subject, context_of, normalized, qualified
+from .subjects import DEFAULT_CONTEXT, Subject, context_of, normal_name, qualified_name
 
 LATEST = -1
 _MAX_VERSION = (1 << 31) - 1
@@ -66,7 +66,7 @@ class SchemaReader:
 
     def versions(self, subject: str, deleted: Deleted, *, as_negative: bool = False) -> list[int]:
         """Returns the versions of a subject, those that are deleted `as_negative` numbers if that is asked for. Raises RegistryError."""
-        subject = normalized(subject)
+        subject = normal_name(subject)
         if not self._index.has_subject(subject, deleted=deleted.included or deleted.only):
             raise subject_not_found(subject)
         versions = sorted(self._index.versions.get(subject, {}).items())
@@ -83,7 +83,7 @@ class SchemaReader:
 
     def version(self, subject: str, version: str, *, deleted: bool = False) -> StoredSchema:
         """Returns a version of a subject. Raises RegistryError if there is none."""
-        subject, number = normalized(subject), parse_version(version)
+        subject, number = normal_name(subject), parse_version(version)
         found = self.find(subject, number, deleted=deleted)
         if found is None and context_of(subject) == DEFAULT_CONTEXT:
             others = (self.find(str(Subject(context, subject)), number, deleted=deleted) for context in self.contexts()[1:])
@@ -96,11 +96,11 @@ class SchemaReader:
 
     def size(self, subject: str) -> int:
         """Returns the number of characters of all versions of a subject."""
-        return sum(len(schema.text) for schema in self._index.versions.get(normalized(subject), {}).values())
+        return sum(len(schema.text) for schema in self._index.versions.get(normal_name(subject), {}).values())
 
     def latest_with_metadata(self, subject: str, properties: dict[str, str], *, deleted: bool) -> StoredSchema:
         """Returns the latest version of a subject whose metadata has these properties. Raises RegistryError if there is none."""
-        subject = normalized(subject)
+        subject = normal_name(subject)
         for schema in self._index.descending(subject):
             given = (schema.metadata or {}).get("properties")
             if (deleted or not schema.deleted) and given is not None and properties.items() <= given.items():
@@ -170,18 +170,18 @@ class SchemaReader:
         versions = (self._index.version(*place) for place in self._index.subjects_of(context, schema_id).items())
         return any(schema is not None and not schema.deleted for schema in versions)
 
-    def formatted(self, schema: StoredSchema, schema_format: str) -> StoredSchema:
+    def in_format(self, schema: StoredSchema, schema_format: str) -> StoredSchema:
         """Returns a version with its text in a format, such as "resolved"; without one, as it is."""
         if not schema_format.strip():
             return schema
-        return replace(schema, text=self._parser.parse_stored(schema, self._index).formatted(schema_format))
+        return replace(schema, text=self._parser.parse_stored(schema, self._index).in_format(schema_format))
 
 
 def with_qualified_references(schema: StoredSchema) -> StoredSchema:
     """Returns a version whose references name the contexts of their subjects, unless it is in the default context."""
     if context_of(schema.subject) == DEFAULT_CONTEXT:
         return schema
-    references = (each._replace(subject=qualified(each.subject, schema.subject)) for each in schema.references)
+    references = (each._replace(subject=qualified_name(each.subject, schema.subject)) for each in schema.references)
     return replace(schema, references=tuple(references))
 
 

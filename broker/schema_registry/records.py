@@ -53,16 +53,20 @@ class StoredSchema:
     def as_json(self) -> Json:
         """Returns the version as responses show it."""
         shown: Json = {"subject": self.subject, "version": self.version, "id": self.id, "guid": self.guid, "schemaType": self.type}
-        if self.references:
-            shown["references"] = [each.as_json() for each in self.references]
-        if self.metadata is not None:
-            shown["metadata"] = self.metadata
-        if self.rule_set is not None:
-            shown["ruleSet"] = self.rule_set
-        shown["schema"] = self.text
+        shown |= self.optional_parts | {"schema": self.text}
         if self.timestamp is not None:
             shown["ts"] = self.timestamp
         return shown | {"deleted": self.deleted}
+
+    @property
+    def optional_parts(self) -> Json:
+        """The references, metadata and rules as JSON; those that the version lacks are left out."""
+        parts: Json = {"references": [each.as_json() for each in self.references]} if self.references else {}
+        if self.metadata is not None:
+            parts["metadata"] = self.metadata
+        if self.rule_set is not None:
+            parts["ruleSet"] = self.rule_set
+        return parts
 
 
 def guid_of(schema_text: str, references: Sequence[NamedReference], metadata: Json | None, rule_set: Json | None) -> str:
@@ -103,13 +107,7 @@ class TopicRecord(NamedTuple):
 def schema_record(schema: StoredSchema) -> TopicRecord:
     """Returns the record of a version."""
     fields: Json = {"subject": schema.subject, "version": schema.version, "id": schema.id, "schemaType": schema.type}
-    if schema.references:
-        fields["references"] = [each.as_json() for each in schema.references]
-    if schema.metadata is not None:
-        fields["metadata"] = schema.metadata
-    if schema.rule_set is not None:
-        fields["ruleSet"] = schema.rule_set
-    fields |= {"schema": schema.text, "deleted": schema.deleted}
+    fields |= schema.optional_parts | {"schema": schema.text, "deleted": schema.deleted}
     return TopicRecord(_schema_key(schema.subject, schema.version), _encode(fields))
 
 

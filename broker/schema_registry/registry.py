@@ -26,12 +26,12 @@ from .errors import (
 from .index import SchemaIndex
 from .merging import CONFLUENT_VERSION, check_metadata, check_rule_set, merge_metadata, merge_rule_sets, with_version, without_version
 from .reading import SchemaReader, parse_version
-from .records import Json, StoredSchema, context_record, guid_of, schema_record, schema_tombstone
+from .records import Json, StoredSchema, context_record, schema_record, schema_tombstone
 from .schema_parsing import SchemaParser
 from .schema_topic import SchemaTopic
 from .schemas import Schema
 from .scoped_settings import FORWARD, IMPORT, READWRITE, ScopedSettings
-from .subjects import DEFAULT_CONTEXT, Subject, context_of, is_valid_subject, normalized, prefix_of, qualified
+from .subjects import DEFAULT_CONTEXT, Subject, context_of, is_valid_subject, normal_name, prefix_of, qualified_name
 
 
 class SchemaRegistry:
@@ -61,12 +61,12 @@ class SchemaRegistry:
         check_rule_set(draft.rule_set)
         if not is_valid_subject(draft.subject):
             raise invalid_subject(draft.subject)
-        draft = replace(draft, subject=normalized(draft.subject))
+        draft = replace(draft, subject=normal_name(draft.subject))
         config = self.settings.config_in_scope(draft.subject)
         normalize = normalize or bool(config.get("normalize"))
-        return self._registered(draft, config, normalize) or self._add(draft, config, normalize, force)
+        return self._find_registered(draft, config, normalize) or self._add(draft, config, normalize, force)
 
-    def _registered(self, draft: Draft, config: Json, normalize: bool) -> StoredSchema | None:
+    def _find_registered(self, draft: Draft, config: Json, normalize: bool) -> StoredSchema | None:
         """Returns the version that a request to register names, None if there is none or the config would change the schema."""
         if any(config.get(name) for name in ("defaultMetadata", "overrideMetadata", "defaultRuleSet", "overrideRuleSet")):
             return None
@@ -88,7 +88,7 @@ class SchemaRegistry:
             raise invalid_schema("Empty schema")
         as_new = draft.id < 0 and _validates_new(config)
         draft, schema = self.parser.parse_draft(draft, self.index, normalize=normalize and not imports, as_new=as_new)
-        schema_id = self._known_id(draft)
+        schema_id = self._id_of(draft)
         if draft.version == NO_VERSION and (found := self._among(draft, alive, schema_id)) is not None:
             return found
         if not imports and not force:
@@ -107,9 +107,9 @@ class SchemaRegistry:
         if draft.id < 0 and mode != READWRITE:
             raise not_permitted(f"Subject {draft.subject} in context {context} is not in read-write mode")
 
-    def _known_id(self, draft: Draft) -> int:
+    def _id_of(self, draft: Draft) -> int:
         """Returns the id of a request in the mode IMPORT, or that of the same schema in another subject, NO_ID if there is none."""
-        known = self.index.id_of(context_of(draft.subject), _guid(draft))
+        known = self.index.id_of(context_of(draft.subject), draft.guid)
         return known if known is not None and draft.id in (NO_ID, known) else draft.id
 
     def _among(self, draft: Draft, alive: Iterable[StoredSchema], schema_id: int) -> StoredSchema | None:
@@ -131,7 +131,7 @@ class SchemaRegistry:
         index, context = self.index, context_of(draft.subject)
         if schema_id >= 0:
             self._check_id(draft, schema_id)
-        stored = draft.stored(version, schema_id if schema_id >= 0 else index.max_id(context) + 1)
+        stored = draft.as_stored(version, schema_id if schema_id >= 0 else index.max_id(context) + 1)
         if context != DEFAULT_CONTEXT and context not in index.contexts:
             self.topic.write(context_record(context))
         for each in versions:
@@ -144,7 +144,7 @@ class SchemaRegistry:
         """Raises RegistryError if another schema has the id."""
         context = context_of(draft.subject)
         other = self.index.by_id(context, schema_id)
-        if other is not None and (other.guid, other.type) != (_guid(draft), draft.type):
+        if other is not None and (other.guid, other.type) != (draft.guid, draft.type):
             raise not_permitted(f"Overwrite new schema with id {schema_id} in context {prefix_of(context)} is not permitted.")
 
     # Looking up
@@ -154,7 +154,7 @@ class SchemaRegistry:
 
         A subject of the default context that has none is looked for in the other contexts.
         """
-        subject = normalized(draft.subject)
+        subject = normal_name(draft.subject)
         normalize = normalize or bool(self.settings.config_in_scope(subject).get("normalize"))
         contexts = list(self.index.contexts) if context_of(subject) == DEFAULT_CONTEXT else []
         for each in (subject, *(str(Subject(context, subject)) for context in sorted(contexts))):
@@ -182,7 +182,7 @@ class SchemaRegistry:
         if latest_only:
             versions = [latest] if (latest := index.latest(draft.subject)) is not None else []
         else:
-            known = index.id_of(context, _guid(draft))
+            known = index.id_of(context, draft.guid)
             version = None if known is None else index.subjects_of(context, known).get(draft.subject)
             same = None if version is None else index.version(draft.subject, version)
             if same is not None and (deleted or not same.deleted):
@@ -203,7 +203,7 @@ class SchemaRegistry:
         latest = self.index.latest
         resolved = []
         for name, subject, version in references:
-            found = latest(qualified(subject, parent)) if version == -1 else None
+            found = latest(qualified_name(subject, parent)) if version == -1 else None
             resolved.append((name, subject, version if found is None else found.version))
         return resolved
 
@@ -214,7 +214,7 @@ class SchemaRegistry:
 
         Raises RegistryError for an invalid schema, and for a version that does not exist.
         """
-        subject = normalized(draft.subject)
+        subject = normal_name(draft.subject)
         if version is None:
             versions = [each for each in self.index.descending(subject) if not each.deleted]
         else:
@@ -236,10 +236,6 @@ class SchemaRegistry:
 def _validates_new(config: Json) -> bool:
     """Returns whether new schemas are checked more strictly: they may not refer to versions that are deleted."""
     return bool(config.get("validateNewSchemas", True))
-
-
-def _guid(draft: Draft) -> str:
-    return guid_of(draft.text, draft.references, draft.metadata, draft.rule_set)
 
 
 def _property(metadata: Mapping[str, Json] | None, name: str) -> object:

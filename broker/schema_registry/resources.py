@@ -14,8 +14,8 @@ from .records import Json, StoredSchema
 from .registry import SchemaRegistry
 from .rest import Answer, Call, integer, route
 from .schemas import SCHEMA_TYPES
-from .scoped_settings import shown_update
-from .subjects import ALL_CONTEXTS, normalized
+from .scoped_settings import update_as_json
+from .subjects import ALL_CONTEXTS, normal_name
 
 MAX_SCHEMAS = 1000
 """The most schemas in one response (schema.search.max.limit)."""
@@ -23,7 +23,7 @@ VERSION = "8.2.0"
 """The version of Confluent's registry whose interface this is."""
 
 
-def _deleted(call: Call) -> Deleted:
+def _wanted_deleted(call: Call) -> Deleted:
     return Deleted(call.flag("deleted"), call.flag("deletedOnly"))
 
 
@@ -37,14 +37,14 @@ def _without_state(schema: StoredSchema) -> Json:
 
 @route("GET /subjects")
 def list_subjects(registry: SchemaRegistry, call: Call) -> Any:
-    return call.page(registry.reader.subjects(call.text("subjectPrefix", ALL_CONTEXTS), _deleted(call)))
+    return call.page(registry.reader.subjects(call.text("subjectPrefix", ALL_CONTEXTS), _wanted_deleted(call)))
 
 
 @route("POST /subjects/{subject}")
 def look_up_schema(registry: SchemaRegistry, call: Call, subject: str) -> Json:
     draft = Draft.of(subject, call.json())
     found = registry.look_up(draft, normalize=call.flag("normalize"), deleted=call.flag("deleted"))
-    return _without_state(registry.reader.formatted(found, call.text("format")))
+    return _without_state(registry.reader.in_format(found, call.text("format")))
 
 
 @route("DELETE /subjects/{subject}")
@@ -57,7 +57,7 @@ def delete_subject(registry: SchemaRegistry, call: Call, subject: str) -> list[i
 def latest_with_metadata(registry: SchemaRegistry, call: Call, subject: str) -> Json:
     properties = dict(zip(call.query.get("key", []), call.query.get("value", []), strict=False))
     found = registry.reader.latest_with_metadata(subject, properties, deleted=call.flag("deleted"))
-    return registry.reader.formatted(found, call.text("format")).as_json()
+    return registry.reader.in_format(found, call.text("format")).as_json()
 
 
 # Versions
@@ -65,14 +65,14 @@ def latest_with_metadata(registry: SchemaRegistry, call: Call, subject: str) -> 
 
 @route("GET /subjects/{subject}/versions")
 def list_versions(registry: SchemaRegistry, call: Call, subject: str) -> Any:
-    return call.page(registry.reader.versions(subject, _deleted(call), as_negative=call.flag("deletedAsNegative")))
+    return call.page(registry.reader.versions(subject, _wanted_deleted(call), as_negative=call.flag("deletedAsNegative")))
 
 
 @route("POST /subjects/{subject}/versions")
 def register_schema(registry: SchemaRegistry, call: Call, subject: str) -> Json:
     draft = Draft.of(subject, call.json())
     registered = registry.register(draft, normalize=call.flag("normalize"), force=call.flag("force"))
-    shown = _without_state(registry.reader.formatted(registered, call.text("format")))
+    shown = _without_state(registry.reader.in_format(registered, call.text("format")))
     return {name: value for name, value in shown.items() if name != "subject"}
 
 
@@ -88,11 +88,11 @@ def get_schema_of_version(registry: SchemaRegistry, call: Call, subject: str, ve
 
 def _version(registry: SchemaRegistry, call: Call, subject: str, version: str) -> StoredSchema:
     found = registry.reader.version(subject, version, deleted=call.flag("deleted"))
-    return _shown(registry, call, found)
+    return _in_wanted_format(registry, call, found)
 
 
-def _shown(registry: SchemaRegistry, call: Call, schema: StoredSchema) -> StoredSchema:
-    formatted = registry.reader.formatted(schema, call.text("format"))
+def _in_wanted_format(registry: SchemaRegistry, call: Call, schema: StoredSchema) -> StoredSchema:
+    formatted = registry.reader.in_format(schema, call.text("format"))
     return with_qualified_references(formatted) if call.text("referenceFormat") == "qualified" else formatted
 
 
@@ -111,7 +111,7 @@ def delete_version(registry: SchemaRegistry, call: Call, subject: str, version: 
 
 @route("GET /schemas")
 def list_schemas(registry: SchemaRegistry, call: Call) -> list[Json]:
-    found = registry.reader.schemas(call.text("subjectPrefix"), _deleted(call), latest_only=call.flag("latestOnly"))
+    found = registry.reader.schemas(call.text("subjectPrefix"), _wanted_deleted(call), latest_only=call.flag("latestOnly"))
     if rule_type := call.text("ruleType"):
         found = [each for each in found if _has_rules(each, rule_type)]
     return [schema.as_json() for schema in call.page(found, MAX_SCHEMAS)]
@@ -130,7 +130,7 @@ def list_types(_registry: SchemaRegistry, _call: Call) -> list[str]:
 def get_schema(registry: SchemaRegistry, call: Call, schema_id: str) -> Json:
     subject = call.query.get("subject", [None])[0]
     found = registry.reader.by_id(integer(schema_id), subject)
-    shown = _shown(registry, call, found).as_json()
+    shown = _in_wanted_format(registry, call, found).as_json()
     del shown["id"]
     if subject is None:
         del shown["subject"], shown["version"]
@@ -140,7 +140,7 @@ def get_schema(registry: SchemaRegistry, call: Call, schema_id: str) -> Json:
 @route("GET /schemas/ids/{schema_id}/schema")
 def get_schema_text(registry: SchemaRegistry, call: Call, schema_id: str) -> str:
     found = registry.reader.by_id(integer(schema_id), call.query.get("subject", [None])[0])
-    return registry.reader.formatted(found, call.text("format")).text
+    return registry.reader.in_format(found, call.text("format")).text
 
 
 @route("GET /schemas/ids/{schema_id}/subjects")
@@ -159,7 +159,7 @@ def _versions_of_id(registry: SchemaRegistry, call: Call, schema_id: str) -> lis
 
 @route("GET /schemas/guids/{guid}")
 def get_schema_by_guid(registry: SchemaRegistry, call: Call, guid: str) -> Json:
-    shown = registry.reader.formatted(registry.reader.by_guid(guid), call.text("format")).as_json()
+    shown = registry.reader.in_format(registry.reader.by_guid(guid), call.text("format")).as_json()
     return {name: value for name, value in shown.items() if name not in ("subject", "version", "id")}
 
 
@@ -205,7 +205,7 @@ def get_global_config(registry: SchemaRegistry, call: Call) -> Json:
 
 @route("PUT /config")
 def update_global_config(registry: SchemaRegistry, call: Call) -> Json:
-    return shown_update(registry.settings.update_config(None, call.json()))
+    return update_as_json(registry.settings.update_config(None, call.json()))
 
 
 @route("DELETE /config")
@@ -220,7 +220,7 @@ def get_config(registry: SchemaRegistry, call: Call, subject: str) -> Json:
 
 @route("PUT /config/{subject}")
 def update_config(registry: SchemaRegistry, call: Call, subject: str) -> Json:
-    return shown_update(registry.settings.update_config(subject, call.json()))
+    return update_as_json(registry.settings.update_config(subject, call.json()))
 
 
 @route("DELETE /config/{subject}")
@@ -277,7 +277,7 @@ def _delete_mode(registry: SchemaRegistry, call: Call, subject: str | None) -> J
 
 @route("GET /associations/subjects/{subject}")
 def list_associations_of_subject(registry: SchemaRegistry, call: Call, subject: str) -> Any:
-    return _associations(registry, call, subject=normalized(subject))
+    return _associations(registry, call, subject=normal_name(subject))
 
 
 @route("GET /associations/resources/{namespace}/{name}")

@@ -12,7 +12,7 @@ from .index import SchemaIndex
 from .records import NamedReference, StoredSchema
 from .schemas import SCHEMA_TYPES, InvalidSchema, Reference, Schema, parse_schema
 from .schemas.schema import MAX_TEXT_LENGTH
-from .subjects import qualified
+from .subjects import context_of, qualified_name
 
 MAX_KEPT = 500
 MAX_KEPT_CHARACTERS = 4_000_000
@@ -42,12 +42,32 @@ class SchemaParser:
         try:
             references = _Resolution(self, index, deleted=not as_new).resolve(draft.references, draft.subject)
             schema = self._parse(draft.type, draft.text, references)
-            text = schema.normalized() if normalize else schema.text
+            text = schema.normal_text() if normalize else schema.text
         except InvalidSchema as error:
             raise invalid_schema(f"Invalid schema of type {draft.type}, details: {error}") from None
         named = zip(references, draft.references, strict=True)
         versions = tuple(NamedReference(each.name, given.subject, each.version) for each, given in named)
-        return replace(draft, text=text, references=tuple(sorted(versions)) if normalize else versions), schema
+        parsed = replace(draft, text=text, references=tuple(sorted(versions)) if normalize else versions)
+        return (self._in_known_form(parsed, schema, index) if draft.type == "PROTOBUF" else parsed), schema
+
+    def _in_known_form(self, draft: Draft, schema: Schema, index: SchemaIndex) -> Draft:
+        """Returns a Protobuf schema with the text under which it is registered, because a descriptor and a text are one schema.
+
+        A descriptor takes the text of the version of its subject that has the same normal form; a text takes its normal form, if that is
+        registered, as it is for descriptors. In Confluent's registry, only `normalize=true` gives both one id.
+        """
+        from .schemas.protobuf.schema import ProtobufSchema
+
+        context = context_of(draft.subject)
+        if index.id_of(context, draft.guid) is not None or not isinstance(schema, ProtobufSchema):
+            return draft
+        if not schema.is_described:
+            normal = replace(draft, text=schema.normal_text())
+            return draft if index.id_of(context, normal.guid) is None else normal
+        for stored in index.descending(draft.subject):
+            if stored.type == draft.type and self.parse_stored(stored, index).normal_text() == draft.text:
+                return replace(draft, text=stored.text)
+        return draft
 
     def parse_stored(self, stored: StoredSchema, index: SchemaIndex) -> Schema:
         """Returns the schema of a version. Raises RegistryError if another registry has stored an invalid one."""
@@ -90,7 +110,7 @@ class _Resolution:
         return [self._resolve(reference, parent) for reference in references]
 
     def _resolve(self, reference: NamedReference, parent: str) -> Reference:
-        subject = qualified(reference.subject, parent)
+        subject = qualified_name(reference.subject, parent)
         index = self._index
         stored = index.latest(subject) if reference.version == -1 else index.version(subject, reference.version)
         if stored is None or (stored.deleted and not self._deleted):

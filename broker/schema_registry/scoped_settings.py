@@ -25,7 +25,7 @@ from .errors import (
 from .merging import check_rule_set
 from .records import Json, TopicRecord, schema_tombstone, subject_record
 from .schema_topic import SchemaTopic
-from .subjects import GLOBAL_CONTEXT, Subject, context_of, is_valid_subject, normalized, prefix_of
+from .subjects import GLOBAL_CONTEXT, Subject, context_of, is_valid_subject, normal_name, prefix_of
 
 READWRITE, READONLY, READONLY_OVERRIDE, IMPORT, FORWARD = MODES = ("READWRITE", "READONLY", "READONLY_OVERRIDE", "IMPORT", "FORWARD")
 _TEXTS = ("alias", "aliasForDeks", "compatibilityPolicy", "compatibilityGroup")
@@ -74,7 +74,7 @@ class ScopedSettings:
     def update_config(self, subject: str | None, body: Json) -> Json:
         """Changes the members of a config that `body` names; null removes one. Returns the whole config. Raises RegistryError."""
         changes = _config_changes(body)
-        subject = self._checked_place(subject)
+        subject = self._check_place(subject)
         self._check_writable(subject)
         config = {**self._topic.index.configs.get(subject, {}), **changes}
         config = {name: value for name, value in config.items() if value is not None}
@@ -166,7 +166,7 @@ class ScopedSettings:
         if not self._settings.mode_mutability:
             raise not_permitted("Mode changes are not allowed")
 
-    def _checked_place(self, subject: str | None) -> str | None:
+    def _check_place(self, subject: str | None) -> str | None:
         if subject is not None and not is_valid_subject(subject, for_settings=True):
             raise invalid_subject(subject)
         return _place(subject)
@@ -186,7 +186,7 @@ class ScopedSettings:
 
 def _place(subject: str | None) -> str | None:
     """Returns where the config or mode of a subject is kept: None for the default context as a whole."""
-    return None if subject is None or Subject.parse(subject).is_default_context else normalized(subject)
+    return None if subject is None or Subject.parse(subject).is_default_context else normal_name(subject)
 
 
 def _is_global(subject: str | None) -> bool:
@@ -198,7 +198,7 @@ def _config_changes(body: Json) -> dict[str, Any]:
     changes: dict[str, Any] = {}
     if "compatibility" in body:
         name = text_of(body, "compatibility")
-        level = None if name is None else CompatibilityLevel.named(name)
+        level = None if name is None else CompatibilityLevel.by_name(name)
         if name is not None and level is None:
             raise invalid_compatibility()
         changes["compatibilityLevel"] = None if level is None else level.value
@@ -209,9 +209,9 @@ def _config_changes(body: Json) -> dict[str, Any]:
     return changes
 
 
-def shown_update(config: Json) -> Json:
+def update_as_json(config: Json) -> Json:
     """Returns a config as the response to its change shows it, where the level has another name."""
     return {("compatibility" if name == "compatibilityLevel" else name): value for name, value in config.items()}
 
 
-__all__ = ["FORWARD", "IMPORT", "READWRITE", "RegistryError", "ScopedSettings", "shown_update"]
+__all__ = ["FORWARD", "IMPORT", "READWRITE", "RegistryError", "ScopedSettings", "update_as_json"]

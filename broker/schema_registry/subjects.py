@@ -46,7 +46,7 @@ def prefix_of(context: str) -> str:
     return "" if context == DEFAULT_CONTEXT else f":{context}:"
 
 
-def normalized(text: str) -> str:
+def normal_name(text: str) -> str:
     """Returns the name of a subject without a prefix for the default context."""
     return str(Subject.parse(text))
 
@@ -56,7 +56,7 @@ def context_of(subject: str) -> str:
     return Subject.parse(subject).context if subject.startswith(":") else DEFAULT_CONTEXT
 
 
-def qualified(subject: str, parent: str) -> str:
+def qualified_name(subject: str, parent: str) -> str:
     """Returns the name of a subject that another one refers to: it is in the context of `parent`, unless it names one."""
     given = Subject.parse(subject)
     return str(Subject(context_of(parent), subject) if given.context == DEFAULT_CONTEXT else given)

@@ -126,7 +126,7 @@ class Acl(NamedTuple):
     principal: str
     host: str
     operation: Operation
-    permission: Permission
+    permission_type: Permission
 
     @property
     def has_wildcard_code(self) -> bool:
@@ -135,7 +135,7 @@ class Acl(NamedTuple):
             self.resource_type is ResourceType.ANY
             or self.pattern_type in (PatternType.ANY, PatternType.MATCH)
             or self.operation is Operation.ANY
-            or self.permission is Permission.ANY
+            or self.permission_type is Permission.ANY
         )
 
     def covers(self, name: str) -> bool:
@@ -152,7 +152,7 @@ class Acl(NamedTuple):
         """Returns whether the entry allows or denies an operation."""
         if self.operation in (Operation.ALL, operation):
             return True
-        return self.permission is Permission.ALLOW and self.operation in _IMPLIED_BY.get(operation, ())
+        return self.permission_type is Permission.ALLOW and self.operation in _IMPLIED_BY.get(operation, ())
 
     def check(self) -> None:
         """Raises KafkaError with INVALID_REQUEST for an invalid entry (Kafka's AclControlManager)."""
@@ -160,7 +160,7 @@ class Acl(NamedTuple):
             raise KafkaError(ErrorCode.INVALID_REQUEST, f"The only valid name for the CLUSTER resource is {CLUSTER_NAME}")
         if not self.resource_name:
             raise KafkaError(ErrorCode.INVALID_REQUEST, "Invalid empty resource name")
-        for code in (self.resource_type, self.pattern_type, self.operation, self.permission):
+        for code in (self.resource_type, self.pattern_type, self.operation, self.permission_type):
             if not code:
                 raise KafkaError(ErrorCode.INVALID_REQUEST, f"Invalid {type(code).__name__}")
         if ":" not in self.principal:
@@ -176,13 +176,13 @@ class AclFilter(NamedTuple):
     principal: str | None
     host: str | None
     operation: Operation
-    permission: Permission
+    permission_type: Permission
 
     def check(self) -> None:
         """Raises KafkaError with INVALID_REQUEST for a filter that DeleteAcls rejects."""
         if ResourceType.UNKNOWN is self.resource_type or PatternType.UNKNOWN is self.pattern_type:
             raise KafkaError(ErrorCode.INVALID_REQUEST, "Unknown patternFilter.")
-        if Operation.UNKNOWN is self.operation or Permission.UNKNOWN is self.permission:
+        if Operation.UNKNOWN is self.operation or Permission.UNKNOWN is self.permission_type:
             raise KafkaError(ErrorCode.INVALID_REQUEST, "Unknown entryFilter.")
 
     def matches(self, acl: Acl) -> bool:
@@ -192,7 +192,7 @@ class AclFilter(NamedTuple):
             and self.principal in (None, acl.principal)
             and self.host in (None, acl.host)
             and self.operation in (Operation.ANY, acl.operation)
-            and self.permission in (Permission.ANY, acl.permission)
+            and self.permission_type in (Permission.ANY, acl.permission_type)
         )
 
     def _matches_pattern(self, acl: Acl) -> bool:

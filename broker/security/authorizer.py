@@ -73,7 +73,7 @@ class Authorizer:
         covering = self._covering(resource_type, name)
         if not covering:
             return self._if_no_acl_found
-        permissions = {acl.permission for acl in covering if acl.applies_to(principal, host) and acl.decides(operation)}
+        permissions = {acl.permission_type for acl in covering if acl.applies_to(principal, host) and acl.decides(operation)}
         return permissions == {Permission.ALLOW}
 
     def allowed_operations(self, principal: str, host: str, resource_type: ResourceType, name: str) -> list[Operation]:
@@ -89,10 +89,10 @@ class Authorizer:
         if self.allows(principal, host, operation, resource_type, "hardcode"):
             return True
         relevant = [acl for acl in self._of(principal, host, resource_type) if acl.operation in (Operation.ALL, operation)]
-        denied = [acl for acl in relevant if acl.permission is Permission.DENY]
+        denied = [acl for acl in relevant if acl.permission_type is Permission.DENY]
         if any(acl.pattern_type is PatternType.LITERAL and acl.resource_name == WILDCARD for acl in denied):
             return False
-        return any(acl.permission is Permission.ALLOW and not any(_overrides(each, acl) for each in denied) for acl in relevant)
+        return any(acl.permission_type is Permission.ALLOW and not any(_overrides(each, acl) for each in denied) for acl in relevant)
 
     def _of(self, principal: str, host: str, resource_type: ResourceType) -> Iterator[Acl]:
         return (acl for acl in self._acls if acl.resource_type is resource_type and acl.applies_to(principal, host))

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from enum import Enum, auto
 
-from ...protocol.errors import ErrorCode, shortened
+from ...protocol.errors import ErrorCode, shorten_message
 from ...protocol.messages.sasl_authenticate import SaslAuthenticateRequest, SaslAuthenticateResponse
 from ...protocol.messages.sasl_handshake import SaslHandshakeRequest, SaslHandshakeResponse
 from ...protocol.schema import Message
@@ -106,7 +106,7 @@ class SaslSession:
         else:
             return SaslAuthenticateResponse(error_message="", auth_bytes=challenge, session_lifetime_ms=lifetime_ms)
         code = ErrorCode.SASL_AUTHENTICATION_FAILED
-        raise SaslRefused(reason, SaslAuthenticateResponse(error_code=code, error_message=shortened(reason), auth_bytes=b""))
+        raise SaslRefused(reason, SaslAuthenticateResponse(error_code=code, error_message=shorten_message(reason), auth_bytes=b""))
 
     def raw_token(self, token: bytes) -> bytes:
         """Evaluates a token that is not in a SaslAuthenticate request. Raises SaslRefused, or Violation for a malformed token."""

@@ -163,11 +163,17 @@ class Config:
 
     def _load(self, values: dict[str, Value]) -> None:
         self.values, self.derived = values, {}
-        self.booleans = {name: value for name, value in values.items() if isinstance(value, bool)}
-        self.integers = {name: value for name, value in values.items() if isinstance(value, int) and not isinstance(value, bool)}
-        self.doubles = {name: value for name, value in values.items() if isinstance(value, float)}
-        self.texts = {name: value for name, value in values.items() if isinstance(value, str)}
-        self.lists = {name: value for name, value in values.items() if isinstance(value, tuple)}
+        self.booleans, self.integers, self.doubles, self.texts, self.lists = {}, {}, {}, {}, {}
+        tables: dict[type, dict[str, Any]] = {
+            bool: self.booleans,
+            int: self.integers,
+            float: self.doubles,
+            str: self.texts,
+            tuple: self.lists,
+        }
+        for name, value in values.items():
+            if value is not None:
+                tables[type(value)][name] = value
 
     def _share(self, other: Config) -> None:
         """Takes over the values of another config, whose dictionaries serve both."""

@@ -101,11 +101,12 @@ CLUSTER = Record(
             "wake",
             "background",
             *("on_event", "on_topic_deletion"),
+            "_controller_parts",
             "config",
             "log_memory",
             "blocks",
             "users",
-            "check_tls",
+            *("check_tls", "subjects_of_schema"),
             "release",
             "serves",
             "zookeeper",
@@ -138,7 +139,7 @@ BROKER = Record(
         "log_dirs": Within(LOG_DIRS),
     },
     apart=(
-        *("_accounts", "_share_view", "sasl"),  # follow from the cluster
+        *("_accounts", "_metric_subscriptions", "_random", "_share_view", "sasl"),  # follow from the cluster
         *("listeners", "config", "request_max_bytes", "max_idle_ms", "request_memory", "connections", "rack_aware"),
         # Lost in a restart.
         *("client_metrics", "fetch_sessions", "share_partitions"),
@@ -152,6 +153,7 @@ def write_cluster(cluster: ClusterState) -> State:
     authorizer = cluster.authorizer
     # Coordinators are created, and their modules imported, when they are first used.
     groups, transactions, accounts = (vars(cluster).get(name) for name in ("groups", "transactions", "accounts"))
+    subscriptions = vars(cluster).get("metric_subscriptions")
     return {
         "now_ms": cluster.timers.now_ms,
         "as_version": None if cluster.release is None else cluster.release.name,
@@ -163,7 +165,7 @@ def write_cluster(cluster: ClusterState) -> State:
         "coordinators": write_coordinators(cluster),
         "topics": [TOPIC.write(topic) for topic in cluster.topics.values()],
         "group_configs": mapped(PLAIN, OVERRIDES).write(cluster.group_configs),
-        "client_metrics": mapped(PLAIN, OVERRIDES).write(cluster.metric_subscriptions.configs),
+        "client_metrics": mapped(PLAIN, OVERRIDES).write({} if subscriptions is None else subscriptions.configs),
         "groups": None if groups is None else _groups().write_groups(groups),
         "transactions": None if transactions is None else _transactions().TRANSACTIONS.write(transactions),
         "accounts": None if accounts is None else _accounts().write_accounts(accounts),

@@ -24,7 +24,7 @@ from ..groups.consumer.subscriptions import Subscriptions
 from ..groups.coordinator import Group, Groups
 from ..groups.heartbeat_group import Journal
 from ..groups.offset_requests import OffsetRequests
-from ..groups.offsets import CommittedOffset, CommittedOffsets, OffsetIndex, PendingOffset, PendingOffsets
+from ..groups.offsets import CommittedOffset, CommittedOffsetIndex, CommittedOffsets, PendingOffset, PendingOffsets
 from ..groups.share.group import ShareGroup
 from ..groups.share.initialization import Initialization, TopicInitialization
 from ..groups.share.member import ShareMember
@@ -327,7 +327,7 @@ PENDING_OFFSETS = Record(
 
 COMMITTED_OFFSETS = Record(CommittedOffsets, {"_topics": mapped(PLAIN, mapped(PLAIN, _COMMITTED)), "pending": PENDING_OFFSETS})
 
-OFFSET_INDEX = Record(OffsetIndex, {"_topics": mapped(PLAIN, KEYS), "_producers": mapped(PLAIN, KEYS)})
+OFFSET_INDEX = Record(CommittedOffsetIndex, {"_topics": mapped(PLAIN, KEYS), "_producers": mapped(PLAIN, KEYS)})
 
 OFFSETS = Record(
     OffsetRequests, {"_offsets": mapped(PLAIN, COMMITTED_OFFSETS), "_index": OFFSET_INDEX}, apart=("_table", "_unexpired_until_ms")

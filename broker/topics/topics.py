@@ -8,7 +8,8 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar, cast
+from functools import wraps
+from typing import TYPE_CHECKING, NamedTuple, ParamSpec, Protocol, TypeVar, cast
 
 from ...protocol.errors import ErrorCode, KafkaError
 from ...storage.log import Log
@@ -25,6 +26,7 @@ from .placement import Racks, check_assignments, check_count, check_increase, ch
 if TYPE_CHECKING:
     from random import Random
 
+P = ParamSpec("P")
 R = TypeVar("R")
 
 log = logging.getLogger("kafka.controller.KafkaController")
@@ -57,6 +59,21 @@ class NodesView(Protocol):
     @property
     def racks(self) -> Racks:
         """The rack of each node."""
+
+
+def _in_this_turn(work: Callable[P, Generator[Wait, None, R]]) -> Callable[P, R]:
+    """Returns a function that does all slices of some work at once, and returns its result."""
+
+    @wraps(work)
+    def run(*arguments: P.args, **options: P.kwargs) -> R:
+        slices = work(*arguments, **options)
+        while True:
+            try:
+                next(slices)
+            except StopIteration as done:
+                return cast(R, done.value)
+
+    return run
 
 
 class Topics(dict[str, Topic]):
@@ -110,24 +127,6 @@ class Topics(dict[str, Topic]):
 
     # Creating
 
-    def create(
-        self,
-        name: str,
-        partitions: int = -1,
-        replication_factor: int = -1,
-        assignments: Sequence[Sequence[int]] | None = None,
-        configs: Mapping[str, str | None] | None = None,
-        *,
-        validate_only: bool = False,
-    ) -> Topic:
-        """Creates and returns a topic in this turn; with `validate_only` it is returned but not added to the cluster.
-
-        -1 stands for the broker's default. Raises KafkaError with the code and text of CreateTopics.
-        """
-        return _in_this_turn(
-            self.create_in_slices(name, partitions, replication_factor, assignments, configs, validate_only=validate_only, slices=Slices())
-        )
-
     def create_in_slices(
         self,
         name: str,
@@ -137,9 +136,14 @@ class Topics(dict[str, Topic]):
         configs: Mapping[str, str | None] | None = None,
         *,
         validate_only: bool = False,
-        slices: Slices,
+        slices: Slices | None = None,
     ) -> Generator[Wait, None, Topic]:
-        """Creates and returns a topic as `create` does, but in slices. The topic can be found when all partitions have been made."""
+        """Creates and returns a topic, which can be found when all partitions have been made.
+
+        With `validate_only` it is returned but not added to the cluster. -1 stands for the broker's default. Raises KafkaError with the
+        code and text of CreateTopics.
+        """
+        slices = slices or Slices()
         made = None
         while made is None:
             self._check_name(name)
@@ -157,6 +161,9 @@ class Topics(dict[str, Topic]):
             self._count_records(1 + len(topic.config.overrides) + len(topic.partitions))
             log.info("created topic %s with %s", name, counted(len(topic.partitions), "partition"))
         return topic
+
+    create = _in_this_turn(create_in_slices)
+    """Creates and returns a topic in this turn, as `create_in_slices` does."""
 
     def new(self, name: str, topic_id: bytes, config: TopicConfig) -> Topic:
         """Returns a topic without partitions that is not added yet."""
@@ -255,7 +262,7 @@ class Topics(dict[str, Topic]):
 
     def add_partitions(self, topic: Topic, assignments: Iterable[Sequence[int]]) -> None:
         """Adds one partition for each list of replicas, in this turn."""
-        made = _in_this_turn(self._make_partitions(topic, assignments, Slices()))
+        made = _in_this_turn(self._make_partitions)(topic, assignments, Slices())
         self._add_partitions(topic, made or [])
 
     def add_partitions_in_slices(
@@ -285,15 +292,6 @@ class Topics(dict[str, Topic]):
     def _leader_changed(self, partition: Partition) -> None:
         self.newest_leader_epoch = max(self.newest_leader_epoch, partition.leader_epoch)
         self.on_leader_change(partition)
-
-
-def _in_this_turn(work: Generator[Wait, None, R]) -> R:
-    """Does all slices of some work at once, and returns its result."""
-    while True:
-        try:
-            next(work)
-        except StopIteration as done:
-            return cast(R, done.value)
 
 
 def illegal_name(name: str) -> str | None:

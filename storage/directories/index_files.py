@@ -7,7 +7,7 @@ not follow the one before it, so these zeros are ignored. After a crash indexes 
 from __future__ import annotations
 
 from array import array
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from itertools import compress, count
 from operator import ge
@@ -66,6 +66,31 @@ def read_offset_index(path: Path, base_offset: int) -> OffsetIndex:
     relative, positions = numbers[::2], numbers[1::2]
     entries = min(_ascending(relative), _ascending(positions))
     return OffsetIndex(array("q", [base_offset + each for each in relative[:entries]]), array("I", positions[:entries]))
+
+
+class IndexEntry(NamedTuple):
+    """The last offset of a batch, and its position in the segment."""
+
+    last_offset: int
+    position: int
+
+
+def read_index_entry(path: Path, base_offset: int, offset: int) -> IndexEntry | None:
+    """Returns the last entry of an `.index` at or before `offset`, None if there is none. Raises OSError.
+
+    Unlike `read_offset_index`, it looks at a few entries only, and takes the zeros of an active segment for entries behind all others.
+    """
+    content = _whole(read_file(path, MAX_INDEX_BYTES), _OFFSET_ENTRY)
+
+    def relative_offset(number: int) -> int:
+        found: int = _OFFSET_ENTRY.unpack_from(content, number * _OFFSET_ENTRY.size)[0]
+        return found if found > 0 else MAX_OFFSET
+
+    following = bisect_right(range(len(content) // _OFFSET_ENTRY.size), offset - base_offset, key=relative_offset)
+    if not following:
+        return None
+    relative, position = _OFFSET_ENTRY.unpack_from(content, (following - 1) * _OFFSET_ENTRY.size)
+    return IndexEntry(base_offset + relative, position)
 
 
 def offset_index_bytes(index: OffsetIndex, base_offset: int) -> bytes:

@@ -73,6 +73,9 @@ class LogDirectory:
         return False
 
     def read_log(self, name: PartitionName) -> StoredLog:
-        """Returns the log of a partition. Raises DamagedFile, OSError."""
-        recovery_point = None if self.was_stopped_in_order else self._recovery_points.get(name, 0)
+        """Returns the log of a partition. Its indexes are trusted after an orderly stop, and while a broker uses them.
+
+        Raises DamagedFile, OSError.
+        """
+        recovery_point = None if self.was_stopped_in_order or self.is_in_use else self._recovery_points.get(name, 0)
         return read_log(self.partitions[name], self._start_offsets.get(name), recovery_point)

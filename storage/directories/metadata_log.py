@@ -49,13 +49,13 @@ def read_metadata(folder: Path) -> Iterator[Message]:
     begin = 0
     if snapshots:
         begin = snapshots[-1].offset
-        yield from _applied(read_records(folder / f"{begin:020d}-{snapshots[-1].epoch:010d}.checkpoint"))
+        yield from _completed_changes(read_records(folder / f"{begin:020d}-{snapshots[-1].epoch:010d}.checkpoint"))
     bases = names.offsets_in(folder, names.LOG)
     records = (record for base in bases for record in read_records(folder / names.offset_name(base, names.LOG), base))
-    yield from _applied(record for record in records if record.offset >= begin)
+    yield from _completed_changes(record for record in records if record.offset >= begin)
 
 
-def _applied(records: Iterable[StoredRecord]) -> Iterator[Message]:
+def _completed_changes(records: Iterable[StoredRecord]) -> Iterator[Message]:
     transaction: list[Message] | None = None
     for _, message in records:
         if isinstance(message, BeginTransactionRecord):

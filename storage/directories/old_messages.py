@@ -28,7 +28,7 @@ def converted_segment(view: memoryview, base_offset: int) -> MappedSegment:
     extents: list[tuple[int, int]] = []
     damage = None
     try:
-        for batch in _converted(view, scan):
+        for batch in _convert_messages(view, scan):
             extents.append((len(converted), len(batch)))
             converted += batch
     except Unreadable as error:
@@ -50,7 +50,7 @@ class Unreadable(Exception):
         self.damage = damage
 
 
-def _converted(view: memoryview, scan: Scan) -> Iterator[bytes | bytearray | memoryview]:
+def _convert_messages(view: memoryview, scan: Scan) -> Iterator[bytes | bytearray | memoryview]:
     """Yields the batches of a segment, and messages as batches. Raises Unreadable."""
     waiting: list[LegacyMessage] = []
     for entry in scan:
@@ -67,7 +67,7 @@ def _converted(view: memoryview, scan: Scan) -> Iterator[bytes | bytearray | mem
                 yield _batch_of(waiting, Compression.NONE)
             raise Unreadable(Damage(entry.position, str(error))) from None
         if message.codec:
-            yield _batch_of(_unwrapped(entry, message), Compression(message.codec))
+            yield _batch_of(_unwrap(entry, message), Compression(message.codec))
         elif message.has_append_time:
             yield _batch_of([message], Compression.NONE)
         else:
@@ -82,7 +82,7 @@ def _ends_batch(waiting: list[LegacyMessage], entry: Entry, attributes: int) -> 
     return bool(is_other) or len(waiting) >= MAX_RECORDS_PER_BATCH or entry.last_offset - waiting[0].offset > MAX_OFFSET_DELTA
 
 
-def _unwrapped(entry: Entry, wrapper: LegacyMessage) -> list[LegacyMessage]:
+def _unwrap(entry: Entry, wrapper: LegacyMessage) -> list[LegacyMessage]:
     """Returns the messages in a wrapper with their offsets. Format 1 stores the differences from the first one (KIP-31)."""
     try:
         messages = inner_messages(wrapper)

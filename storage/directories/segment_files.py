@@ -22,9 +22,8 @@ from .index_files import OffsetIndex, TimeIndex, new_offset_index, new_time_inde
 from .names import MAX_OFFSET, DamagedFile
 
 MAX_SEGMENT_BYTES = 2**31 - 1
-MAGIC_POSITION, CRC_START = records.MAGIC_POSITION, records.CRC_START
+MAGIC_POSITION, CRC_START, SMALLEST_LENGTH = records.MAGIC_POSITION, records.CRC_START, records.SMALLEST_LENGTH
 BATCHES = 2
-_SMALLEST = records.SMALLEST_LENGTH
 _MESSAGE_CRC_START = 16  # the CRC-32 of a message of format 0 or 1 covers the bytes from its magic on
 _PREFIX = Struct(">qi")
 _HEADER = Struct(">qiibIhiqq")  # up to the max timestamp
@@ -90,7 +89,7 @@ def read_entry(view: memoryview, position: int) -> Entry | str:
         return f"{left} bytes are too few for a batch"
     offset, length = _PREFIX.unpack_from(view, position)
     size, magic = length + PREFIX_BYTES, view[position + MAGIC_POSITION]
-    if length < _SMALLEST or magic > BATCHES or (magic == BATCHES and size < HEADER_BYTES):
+    if length < SMALLEST_LENGTH or magic > BATCHES or (magic == BATCHES and size < HEADER_BYTES):
         return f"a batch of {size} bytes with magic {magic}"
     if size > left:
         return f"a batch of {size} bytes, of which {left} are there"

@@ -15,11 +15,19 @@ from typing import NamedTuple
 from ..segments import Segment, split
 from ..transaction_index import EndedTransaction
 from . import names
-from .index_files import new_offset_index, new_time_index, read_offset_index, read_time_index, read_transaction_index
+from .index_files import (
+    OffsetIndex,
+    TimeIndex,
+    new_offset_index,
+    new_time_index,
+    read_offset_index,
+    read_time_index,
+    read_transaction_index,
+)
 from .names import DamagedFile
 from .old_messages import converted_segment
 from .producer_snapshot import ProducerEntry, read_producer_snapshot
-from .segment_files import Damage, OldMessages, map_file, map_segment
+from .segment_files import Damage, MappedSegment, OldMessages, map_file, map_segment
 from .text_files import EpochStart, read_epochs
 
 
@@ -103,9 +111,10 @@ def _read_segments(
         if segments and segments[-1].end_offset > base:
             damages.append(SegmentDamage(path, path.stat().st_size, Damage(0, f"offset {base} precedes the end of the segment before")))
             break
-        view = map_file(path)
         trusted_end = names.MAX_OFFSET if not is_recovered or recovery_point is None else recovery_point if within_segments else 0
-        segment, damage = _read_segment(folder, view, base, trusted_end)
+        indexes = _read_indexes(folder, base, trusted_end)
+        view = map_file(path)  # after its indexes, which therefore do not lead behind its end while a broker writes
+        segment, damage = _read_segment(view, base, *indexes)
         segments.append(segment)
         if damage is not None:
             damages.append(SegmentDamage(path, len(view), damage))
@@ -114,13 +123,19 @@ def _read_segments(
     return segments, damages
 
 
-def _read_segment(folder: Path, view: memoryview, base: int, trusted_end: int) -> tuple[Segment, Damage | None]:
-    """Returns a segment whose index is trusted before the offset `trusted_end`."""
-    offsets, times = new_offset_index(), new_time_index()
-    if trusted_end > base:
-        with suppress(OSError):  # Kafka builds a missing index again
-            offsets = read_offset_index(folder / names.offset_name(base, names.INDEX), base).before(trusted_end)
-            times = read_time_index(folder / names.offset_name(base, names.TIME_INDEX), base).before(trusted_end)
+def _read_indexes(folder: Path, base: int, trusted_end: int) -> tuple[OffsetIndex, TimeIndex]:
+    """Returns the entries of a segment's indexes before `trusted_end`, none if a file is missing, which Kafka builds again."""
+    if trusted_end <= base:
+        return new_offset_index(), new_time_index()
+    try:
+        offsets = read_offset_index(folder / names.offset_name(base, names.INDEX), base)
+        times = read_time_index(folder / names.offset_name(base, names.TIME_INDEX), base)
+    except OSError:
+        return new_offset_index(), new_time_index()
+    return offsets.before(trusted_end), times.before(trusted_end)
+
+
+def _read_segment(view: memoryview, base: int, offsets: OffsetIndex, times: TimeIndex) -> MappedSegment:
     try:
         return map_segment(view, base, offsets, times)
     except OldMessages:

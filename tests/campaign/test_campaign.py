@@ -1,4 +1,4 @@
-"""A few seeds of the campaign, which `make simulate` runs with thousands."""
+"""A few seeds of the scenarios, which `make simulate` runs with thousands."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from random import SystemRandom
 
 import pytest
 
-from odradek.simulation.seeds import run_seed
+from odradek.simulation.seeds import run_seed, run_seeds
 from tests.campaign.scenario import scenario
+from tests.campaign.service import service, service_without_idempotence
 
 pytestmark = pytest.mark.clients
 
@@ -29,3 +30,16 @@ def test_campaign_keeps_all_rules(number: int) -> None:
     outcome = run_seed(scenario, SEED + number)
     assert outcome.error is None, f"make simulate SEED={SEED + number}: {outcome.error!r}"
     assert len(outcome.faults) >= 8
+
+
+@pytest.mark.parametrize("number", range(4))
+def test_service_bills_each_order_under_faults(number: int) -> None:
+    outcome = run_seed(service, SEED + number)
+    assert outcome.error is None, f"make simulate SCENARIO=service SEED={SEED + number}: {outcome.error!r}"
+    assert len(outcome.faults) >= 5
+
+
+def test_service_without_idempotence_doubles_a_record() -> None:
+    summary = run_seeds(service_without_idempotence, 200, None, lambda _: None, processes=2)
+    assert summary.failed is not None
+    assert "each_once" in summary.failed[1]

@@ -11,7 +11,9 @@ from fnmatch import fnmatchcase
 
 import pytest
 
-from odradek.broker.groups import records as group_records
+from odradek.broker.groups import offsets
+from odradek.broker.groups.classic import group as classic_group
+from odradek.broker.groups.consumer import records as consumer_records
 from odradek.broker.groups.share import records as share_records
 from odradek.broker.topics.partition import Partition
 from odradek.broker.transactions import records as transaction_records
@@ -43,7 +45,7 @@ class Faults:
         if step == "append":
             self._guard(monkeypatch, Partition, "append_records")
         else:
-            for module in (group_records, share_records, transaction_records):
+            for module in (classic_group, consumer_records, offsets, share_records, transaction_records):
                 self._guard(monkeypatch, module, "write_key")
 
     def _guard(self, monkeypatch: pytest.MonkeyPatch, owner: object, name: str) -> None:

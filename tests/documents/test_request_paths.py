@@ -11,9 +11,9 @@ MAX_FILES = {
     "Produce, repeated": 9,
     "Produce, hit by a fault": 11,
     "Fetch": 13,
-    "JoinGroup": 24,
-    "CreateTopics": 22,
-    "restore of a snapshot": 39,
+    "JoinGroup": 23,
+    "CreateTopics": 21,
+    "restore of a snapshot": 35,
 }
 
 

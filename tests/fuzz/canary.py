@@ -18,6 +18,7 @@ from odradek.protocol.messages.metadata import METADATA, MetadataRequest, Metada
 from odradek.protocol.messages.produce import PRODUCE
 from odradek.protocol.schema import Api, Message
 from tests.broker.harness import a_batch, produce_request
+from tests.broker.network.client import read_exactly
 
 TOPIC = "canary"
 PATIENCE_S = 30.0
@@ -106,20 +107,11 @@ class Canary:
         self._correlation_id += 1
         started = time.monotonic()
         connection.sendall(b"".join(encode_request(api, version, self._correlation_id, TOPIC, request)))
-        frame = _exactly(connection, int.from_bytes(_exactly(connection, 4), "big"))
+        frame = read_exactly(connection, int.from_bytes(read_exactly(connection, 4), "big"))
         self.round_trips_s.append(time.monotonic() - started)
         correlation_id, answer = decode_response(api, version, memoryview(frame))
         assert correlation_id == self._correlation_id, f"an answer to {correlation_id} instead of {self._correlation_id}"
         return answer
-
-
-def _exactly(connection: socket.socket, size: int) -> bytes:
-    data = bytearray()
-    while len(data) < size:
-        received = connection.recv(size - len(data))
-        assert received, "the broker has closed the canary's connection"
-        data += received
-    return bytes(data)
 
 
 def _run_canary(addresses: list[Address], channel: Connection) -> None:

@@ -224,3 +224,8 @@ def _rows(found: Sequence[Any]) -> list[Row]:
 
 def _bytes(value: Any) -> bytes | None:
     return None if value is None else bytes(value)
+
+
+def rows(frame: DataFrame) -> list[Row]:
+    """Returns the rows in the order of the log; byte strings as `bytes`, timestamps as integers in microseconds."""
+    return _rows(frame.selectExpr("*", "unix_micros(timestamp) AS us").collect())

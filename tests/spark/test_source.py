@@ -16,8 +16,9 @@ from odradek.spark_sink.autoload import DefaultSource
 from odradek.spark_sink.batch_reader import BatchReader
 from odradek.spark_sink.client import client_for
 from odradek.spark_sink.source import COLUMNS, HEADERS, OdradekDataSource, arrow_schema, columns
-from tests.spark.decoder_reference import ALL_COLUMNS, Row
+from tests.spark.decoder_reference import ALL_COLUMNS
 from tests.spark.kafka_topics import BROKER_SETTINGS, FIRST_TIMESTAMP, TIMESTAMP_STEP, Broker, bodies, delete_before, new_topic, produce
+from tests.spark.queries import rows
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -28,24 +29,6 @@ def load(spark: SparkSession, broker: Broker, **options: Any) -> DataFrame:
         name.replace("__", "."): value for name, value in options.items()
     }
     return spark.read.format("odradek").options(**broker_options).load()
-
-
-def rows(frame: DataFrame) -> list[Row]:
-    """Converts rows, in the order of the log; byte strings as `bytes`, timestamps as integers in microseconds."""
-    times = frame.selectExpr("*", "unix_micros(timestamp) AS us").orderBy("topic", "partition", "offset").collect()
-    return [
-        Row(
-            None if row.key is None else bytes(row.key),
-            None if row.value is None else bytes(row.value),
-            row.topic,
-            row.partition,
-            row.offset,
-            row.us,
-            row.timestampType,
-            [(h.key, None if h.value is None else bytes(h.value)) for h in row.headers] if row.headers is not None else None,
-        )
-        for row in times
-    ]
 
 
 def test_read_equals_the_produced_records(spark: SparkSession, broker: Broker) -> None:

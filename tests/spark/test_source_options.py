@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import re
 
 import pytest
 
@@ -273,3 +274,45 @@ def test_warn_of_unknown_kafka_settings() -> None:
     )
     with pytest.warns(UserWarning, match=r"^Kafka option 'kafka.fetch.max.byte' is not known here and has no effect$"):
         warn_of_unknown(UserOptions(raw_options(kafka__fetch__max__byte="5")))
+
+
+@pytest.mark.parametrize(
+    ("values", "directories"),
+    [
+        ({"path": "/kafka/data"}, ("/kafka/data",)),
+        ({"path": "file:///kafka/data"}, ("/kafka/data",)),
+        ({"PATH": "file:data"}, ("data",)),
+        ({"paths": '["/one", "file:/two"]'}, ("/one", "/two")),
+        ({"kafka__bootstrap__servers": "a:1"}, ()),
+    ],
+)
+def test_read_options_directories(values: dict[str, str], directories: tuple[str, ...]) -> None:
+    found = options(**{"kafka__bootstrap__servers": "-"} | values)
+
+    assert found.directories == directories
+    assert found.client.bootstrap_servers == (() if directories else (("a", 1),))
+
+
+@pytest.mark.parametrize(
+    ("values", "text"),
+    [
+        (
+            {"path": "a", "kafka__bootstrap__servers": "a:1"},
+            "Only one of the following options can be specified: path, kafka.bootstrap.servers",
+        ),
+        ({"path": "a", "paths": '["b"]'}, "Only one of the following options can be specified: path, paths"),
+        ({"path": " "}, "Option 'path' is empty: give one of the log.dirs of a broker"),
+        ({"paths": '["a", ""]'}, "Option 'path' is empty"),
+        ({"paths": "a"}, """Expected e.g. ["a","b"], got a (option 'paths')"""),
+        ({"paths": "[1]"}, """Expected e.g. ["a","b"], got [1] (option 'paths')"""),
+        ({}, "Option 'kafka.bootstrap.servers' must be specified for configuring Kafka consumer"),
+    ],
+)
+def test_read_options_directories_that_are_refused(values: dict[str, str], text: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(text)):
+        options(**{"kafka__bootstrap__servers": "-"} | values)
+
+
+def test_stream_options_of_directories_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"Log directories cannot be read as a stream: use spark\.read"):
+        stream_options(raw_options(kafka__bootstrap__servers="-", path="a"))

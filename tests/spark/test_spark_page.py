@@ -29,13 +29,18 @@ def test_program_of_spark_page_reads_and_writes(
     monkeypatch.setenv("PYSPARK_PYTHON", "python")  # registration sets it, and the session has its own
     emulator.create_topic("orders", 2)
     emulator.produce("orders", ["first", "second"])
+    with Cluster(topics={"orders": 1}) as cluster:
+        cluster.produce("orders", ["first", "second"])
+        cluster.export_log_dirs(tmp_path / "copy")
     text = program(PAGE).replace("localhost:9092", emulator.bootstrap_servers)
+    text = text.replace("/var/lib/kafka/data", str(tmp_path / "copy" / "node-1" / "data"))
     for option, name in (("path", "orders"), ("checkpointLocation", "checkpoint")):  # the JVM has its own working directory
         text = text.replace(f'"{option}", "{name}"', f'"{option}", "{tmp_path / name}"')
     names: dict[str, object] = {"spark": spark}
     exec(compile(text, PAGE, "exec"), names)
     names["query"].awaitTermination()  # type: ignore[attr-defined]
     assert names["reader"].load().count() == 1002  # type: ignore[attr-defined]
+    assert [tuple(row) for row in names["per_partition"].collect()] == [(0, 2)]  # type: ignore[attr-defined]
 
 
 def test_first_program_runs_in_an_environment_not_activated(emulator: Cluster, tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import pytest
 from odradek.storage.blocks import Blocks
 from odradek.storage.log import KEEP_BYTES, MAX_ARENA_BYTES, MIN_ARENA_BYTES, Log
 from odradek.storage.memory import LogMemory
-from odradek.storage.segments import end_offset_of
+from odradek.storage.segments import end_offset_of, read_segment
 from tests.storage.batches import HEADER_BYTES, make_batch, stored
 
 EVERYTHING = 2**40
@@ -470,3 +470,33 @@ def test_log_follows_newer_epochs_only() -> None:
     assert list(log.epochs) == [(3, 0)]
     log.follow_epoch(5, 7)
     assert list(log.epochs) == [(3, 0), (5, 7)]
+
+
+def compacted_to_a_gap(memory: LogMemory) -> Log:
+    """Returns a log whose last segment has a batch up to offset 2 and ends at 4, because the batch at 4 was truncated."""
+    log = Log(memory)
+    for records in (2, 2, 2):
+        log.append(make_batch(100, records=records), 0, owned=False)
+    first, _, third = contents(log)
+    log.replace_before(6, [first, third])
+    log.truncate_to(5)
+    return log
+
+
+@pytest.mark.parametrize("offset", [2, 3, 4, 5])
+def test_deletion_into_a_gap_leaves_no_segment(offset: int) -> None:
+    memory = LogMemory(1 << 20, lambda: None)
+    log = compacted_to_a_gap(memory)
+    log.delete_before(offset)
+    assert (log.start_offset, log.end_offset, log.size, memory.used_bytes) == (offset, 5, 0, 0)
+    log.append(make_batch(100), 1, owned=False)
+    assert contents(log) == [stored(make_batch(100), 5, 1)]
+
+
+def test_reads_in_a_gap_after_the_last_batch_are_empty() -> None:
+    segment = read_segment(memoryview(stored(make_batch(100, records=2), 0, 0)), 0, 10, 0)
+    log = Log()
+    log.load([segment], 0, 10, [(0, 0)])
+    assert [len(log.read(offset, EVERYTHING, 10, at_least_one=True)) for offset in (0, 1, 2, 9)] == [1, 1, 0, 0]
+    log.delete_before(5)
+    assert (log.start_offset, log.end_offset, log.size) == (5, 10, 0)

@@ -20,7 +20,7 @@ from ..interface.signatures import result_of
 from ..waiting import in_turns
 from .requests import Request
 from .responses import Problem, Response, Streaming, problem_of, response_of
-from .routes import JSON, Report, Resource, Resources, Stream, arguments_of, route
+from .routes import JSON, Document, Report, Resources, Stream, arguments_of, route
 
 log = logging.getLogger("odradek.control")
 
@@ -31,7 +31,7 @@ async def answer(request: Request, controls: ClusterControls, resources: Resourc
     """Returns the response to a request. An internal error is logged, and its details stay in the log."""
     try:
         found = route(request, resources)
-        if isinstance(found, Resource):
+        if isinstance(found, Document):
             return Response(HTTPStatus.OK, found.content_type, await asyncio.to_thread(found.render), found.headers)
         if isinstance(found, Report):
             status, content_type, pieces = found.render(request)

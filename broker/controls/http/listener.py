@@ -19,7 +19,7 @@ from .page_files import page_resources
 from .reports import reports
 from .requests import Request
 from .responses import Problem, Response, Streaming, response_of
-from .routes import JSON, Report, Resource, Stream, may_be_cancelled, resource_of
+from .routes import JSON, Document, Report, Stream, may_be_cancelled, resource_of
 
 log = logging.getLogger("odradek.control")
 
@@ -41,8 +41,8 @@ class ControlListener(HttpListener):
         super().__init__("the control listener", log, configured.host, configured.port)
         self.controls = controls
         self.access = AccessRules(configured.host, configured.token)
-        self.resources: dict[str, Resource | Report | Stream] = {
-            OPENAPI_PATH: Resource(JSON, cache(lambda: json.dumps(document(configured.token is not None)).encode())),
+        self.resources: dict[str, Document | Report | Stream] = {
+            OPENAPI_PATH: Document(JSON, cache(lambda: json.dumps(document(configured.token is not None)).encode())),
             STREAM_PATH: Stream(EVENT_STREAM, self._wire_stream),
             **reports(controls),
             CHANGES_PATH: Stream(EVENT_STREAM, changes),

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from types import MappingProxyType
 
-from .routes import Resource
+from .routes import Document
 
 PAGE_PATH = "/page/"
 START_FILE = "index.html"
@@ -70,14 +70,14 @@ HEADERS = MappingProxyType(
 )
 
 
-def page_resources() -> dict[str, Resource]:
+def page_resources() -> dict[str, Document]:
     """Returns the files of the page by their paths. They are read at each request, so that a developer sees a change at once."""
     resources = {f"{PAGE_PATH}{name}": _resource(name) for name in FILES}
     return {"/": resources[PAGE_PATH + START_FILE], **resources}
 
 
-def _resource(name: str) -> Resource:
-    return Resource(f"{_TYPES[name.rpartition('.')[2]]}; charset=utf-8", lambda: _read(name), public=True, headers=HEADERS)
+def _resource(name: str) -> Document:
+    return Document(f"{_TYPES[name.rpartition('.')[2]]}; charset=utf-8", lambda: _read(name), public=True, headers=HEADERS)
 
 
 def _read(name: str) -> bytes:

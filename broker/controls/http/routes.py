@@ -27,7 +27,7 @@ MAX_VALUES = 200_000
 _VALUE_OR_TEXT = re.compile(rb'[,\[{]|"(?:[^"\\]|\\.)*"?', re.DOTALL)
 
 
-class Resource(NamedTuple):
+class Document(NamedTuple):
     """A document that a GET returns. A public one is available without a token and to any origin, such as a page for browsers."""
 
     content_type: str
@@ -59,19 +59,19 @@ class Stream(NamedTuple):
     public: bool = False
 
 
-Resources = Mapping[str, Resource | Report | Stream]
+Resources = Mapping[str, Document | Report | Stream]
 
 
 def path_of(control: Control) -> str:
     return "/" + "/".join(control.words)
 
 
-def resource_of(request: Request, resources: Resources) -> Resource | Report | Stream | None:
+def resource_of(request: Request, resources: Resources) -> Document | Report | Stream | None:
     """Returns the document, the report or the stream that a request is for, None if it is for something else."""
     return resources.get(request.target.partition("?")[0])
 
 
-def route(request: Request, resources: Resources) -> Resource | Report | Stream | Control:
+def route(request: Request, resources: Resources) -> Document | Report | Stream | Control:
     """Returns the document, the report, the stream or the control that a request is for.
 
     Raises Problem for an unknown path, and for another method than that of the path.

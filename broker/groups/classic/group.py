@@ -10,6 +10,15 @@ import uuid
 from collections.abc import Iterable
 
 from ....protocol.errors import ErrorCode
+from ....protocol.stored.coordinator_records import (
+    CoordinatorRecord,
+    GroupKey,
+    GroupMetadataValue,
+    MemberMetadata,
+    RecordType,
+    write_key,
+    write_value,
+)
 from ...scheduling.waiting import Reply
 from ..states import GroupState
 from .members import ClassicMember, Members, member_id_prefix, subscriptions
@@ -206,6 +215,33 @@ class ClassicGroup(RebalancingGroup):
             return ErrorCode.NONE
         return self._check_generation(member_id, group_instance_id, generation_id)
 
+    # The record in `__consumer_offsets`
+
+    @property
+    def record(self) -> CoordinatorRecord:
+        """The record of the group with its members at this time (Kafka's newGroupMetadataRecord)."""
+        value = GroupMetadataValue(
+            protocol_type=self.protocol_type or "",
+            generation=self.generation_id,
+            protocol=self.protocol_name,
+            leader=self.leader,
+            current_state_timestamp=self._timers.now_ms,
+            members=[
+                MemberMetadata(
+                    member_id=member.member_id,
+                    group_instance_id=member.group_instance_id,
+                    client_id=member.client_id,
+                    client_host=member.client_host,
+                    rebalance_timeout=member.rebalance_timeout_ms,
+                    session_timeout=member.session_timeout_ms,
+                    subscription=member.metadata(self.protocol_name),
+                    assignment=member.assignment,
+                )
+                for member in self.members.values()
+            ],
+        )
+        return CoordinatorRecord(_record_key(self.group_id), write_value(3, value))
+
     # Deletion and conversion
 
     def check_delete(self) -> ErrorCode:
@@ -241,3 +277,12 @@ class ClassicGroup(RebalancingGroup):
         for member in self.members.values():
             self._renew_session(member)
         self._write()
+
+
+def classic_tombstone(group_id: str) -> CoordinatorRecord:
+    """Returns the tombstone of a group."""
+    return CoordinatorRecord(_record_key(group_id), None)
+
+
+def _record_key(group_id: str) -> bytes:
+    return write_key(RecordType.GROUP_METADATA, GroupKey(group=group_id))

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from ....protocol.errors import ErrorCode, KafkaError
-from ..classic.group import ClassicGroup
+from ..classic.group import ClassicGroup, classic_tombstone
 from ..conversion import check_upgrade, upgrade
-from ..records import classic_tombstone, consumer_records
 from ..table import GroupTable
 from .group import ConsumerGroup
 from .heartbeat import ConsumerHeartbeat, ConsumerHeartbeatResult
+from .records import consumer_records
 
 
 class ConsumerRequests:

@@ -6,8 +6,7 @@ from collections.abc import Iterable
 
 from ....protocol.errors import ErrorCode, KafkaError
 from ...scheduling.timers import Timers
-from ..classic.group import ClassicGroup
-from ..records import tombstones
+from ..classic.group import ClassicGroup, classic_tombstone
 from ..table import GroupTable
 from .group import StreamsGroup
 from .heartbeat import LEAVE_EPOCH, StreamsHeartbeat, StreamsHeartbeatResult
@@ -78,7 +77,7 @@ class StreamsRequests:
         table = self._table
         group = table.new_streams_group(group_id)
         step = HeartbeatStep(group, heartbeat, is_new=True)
-        records = [] if replaced is None else tombstones(replaced)
+        records = [] if replaced is None else [classic_tombstone(group_id)]
         table.cluster.write(group_id, [*records, *streams_records(group_id, step.changes)])
         if replaced is not None:
             replaced.delete()

@@ -37,10 +37,10 @@ class Schema(Protocol):
     def text(self) -> str:
         """Returns the text that the registry stores and returns (`canonicalString` of Confluent's ParsedSchema)."""
 
-    def normalized(self) -> str:
+    def normal_text(self) -> str:
         """Returns a text that is the same for schemas which differ only in form, for `normalize=true`."""
 
-    def formatted(self, schema_format: str) -> str:
+    def in_format(self, schema_format: str) -> str:
         """Returns the text in the form of the parameter `format`. An unknown format gives `text`, as in Confluent's registry."""
 
     def find_incompatibilities(self, writer: Any) -> list[str]:

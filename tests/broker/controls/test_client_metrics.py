@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from confluent_kafka import Producer
 
 from odradek import Cluster
+from odradek.broker.controls.client_metrics import ClientMetricsPush
 from odradek.protocol.messages.get_telemetry_subscriptions import GET_TELEMETRY_SUBSCRIPTIONS, GetTelemetrySubscriptionsRequest
 from odradek.protocol.messages.incremental_alter_configs import INCREMENTAL_ALTER_CONFIGS
 from odradek.protocol.messages.push_telemetry import PUSH_TELEMETRY, PushTelemetryRequest
@@ -41,26 +44,23 @@ def test_metrics_of_librdkafka_are_shown() -> None:
         assert all(metric.kind in ("gauge", "sum") and metric.time_ms > 0 for metric in pushed.metrics)
 
 
-def test_unreadable_metrics_are_shown_with_the_problem() -> None:
+def push_and_show(metrics: bytes, **options: Any) -> ClientMetricsPush:
+    """Pushes metrics by a request with other `options`, and returns them as the cluster shows them."""
     with Cluster(nodes=1) as cluster, connect(cluster.bootstrap_servers) as connection:
         request = GetTelemetrySubscriptionsRequest(client_instance_id=CLIENT)
         subscription = ask(connection, GET_TELEMETRY_SUBSCRIPTIONS, 0, request).subscription_id
-        pushed = PushTelemetryRequest(
-            client_instance_id=CLIENT, subscription_id=subscription, terminating=False, compression_type=0, metrics=b"\x0a\x7f"
-        )
+        pushed = PushTelemetryRequest(client_instance_id=CLIENT, subscription_id=subscription, metrics=metrics, **options)
         assert not ask(connection, PUSH_TELEMETRY, 0, pushed).error_code
         (shown,) = cluster.client_metrics()
-        assert (shown.metrics, shown.client_instance_id) == ([], "BwcHBwcHBwcHBwcHBwcHBw")
-        assert shown.problem == "a field of 127 bytes, of which 0 are present"
+        return shown
+
+
+def test_unreadable_metrics_are_shown_with_the_problem() -> None:
+    shown = push_and_show(b"\x0a\x7f", terminating=False, compression_type=0)
+    assert (shown.metrics, shown.client_instance_id) == ([], "BwcHBwcHBwcHBwcHBwcHBw")
+    assert shown.problem == "a field of 127 bytes, of which 0 are present"
 
 
 def test_compressed_metrics_that_are_damaged_are_shown() -> None:
-    with Cluster(nodes=1) as cluster, connect(cluster.bootstrap_servers) as connection:
-        request = GetTelemetrySubscriptionsRequest(client_instance_id=CLIENT)
-        subscription = ask(connection, GET_TELEMETRY_SUBSCRIPTIONS, 0, request).subscription_id
-        pushed = PushTelemetryRequest(
-            client_instance_id=CLIENT, subscription_id=subscription, terminating=True, compression_type=4, metrics=b"no zstd"
-        )
-        assert not ask(connection, PUSH_TELEMETRY, 0, pushed).error_code
-        (shown,) = cluster.client_metrics()
-        assert shown.problem and shown.terminating
+    shown = push_and_show(b"no zstd", terminating=True, compression_type=4)
+    assert shown.problem and shown.terminating

@@ -20,8 +20,6 @@ from odradek.broker.scheduling.turns import Turns
 from odradek.broker.settings.cluster_config import cluster_of
 from odradek.broker.settings.properties import InvalidConfig
 from odradek.broker.transactions.transaction import TransactionState
-from odradek.storage.directories.log_directory import LogDirectory
-from odradek.storage.directories.names import PartitionName
 from tests.storage.directories import recording
 from tests.storage.directories.recorded_directories import NAMES, seen_by_clients, unpack
 
@@ -182,14 +180,16 @@ def test_one_copied_node_alone_leads_everything(tmp_path: Path) -> None:
     assert all(each.replicas == each.isr == list(cluster.brokers) for each in cluster.topics["orders"].partitions)
 
 
-def test_copy_of_a_live_follower_ends_at_its_high_watermark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("was_stopped", "end_offset"), [(False, 10), (True, 20)])
+def test_running_followers_copy_ends_at_its_high_watermark(was_stopped: bool, end_offset: int, tmp_path: Path) -> None:
     path = unpack("kafka-4.3.1-killed", tmp_path)
     text = (path / "replication-offset-checkpoint").read_text().replace("orders 0 20", "orders 0 10")
     (path / "replication-offset-checkpoint").write_text(text)
     (path / "meta.properties").write_text((path / "meta.properties").read_text().replace("node.id=1", "node.id=2"))
-    monkeypatch.setattr(LogDirectory, "is_in_use", True)
+    if was_stopped:
+        (path / ".kafka_cleanshutdown").touch()
 
-    assert ends(imported(path), "orders")[0] == (0, 10)
+    assert ends(imported(path), "orders")[0] == (0, end_offset)
 
 
 def test_partition_without_a_folder_is_empty(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -242,10 +242,3 @@ def test_directories_of_two_clusters_are_refused(tmp_path: Path) -> None:
 def test_missing_folder_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="is no folder"):
         Cluster(from_log_dirs=[tmp_path / "missing"])
-
-
-def test_recorded_partition_is_found_by_name(tmp_path: Path) -> None:
-    source = source_of(LogDirImport([unpack("kafka-4.3.1", tmp_path)], Selection(topics=["orders"])))
-
-    assert [each.node_id for each in source.copies[PartitionName("orders", 0)]] == [1]
-    assert PartitionName("payments", 0) not in source.copies

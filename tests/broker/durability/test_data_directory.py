@@ -13,11 +13,11 @@ from odradek.broker.durability.data_directory import DataDirectory
 from odradek.broker.settings.properties import InvalidConfig
 from odradek.storage.directories.log_directory import LogDirectory
 
-from .stored_cluster import StoredCluster, values
+from .kept_cluster import KeptCluster, values
 
 
-def stored_at(path: Path) -> StoredCluster:
-    stored = StoredCluster(path)
+def stored_at(path: Path) -> KeptCluster:
+    stored = KeptCluster(path)
     if "t" not in stored.cluster.topics:
         stored.cluster.topics.create("t", 1, 1)
     stored.append("a")
@@ -31,7 +31,7 @@ def test_directory_in_use_is_refused_until_it_is_free(tmp_path: Path) -> None:
         DataDirectory(tmp_path / "data").opened()
     assert not DataDirectory(tmp_path / "data").is_in_use
     stored.stop()
-    StoredCluster(tmp_path / "data").stop()
+    KeptCluster(tmp_path / "data").stop()
 
 
 def test_other_process_sees_that_the_directory_is_in_use(tmp_path: Path) -> None:
@@ -60,7 +60,7 @@ def test_foreign_cluster_id_is_refused(tmp_path: Path) -> None:
 def test_directory_of_another_node_is_refused(tmp_path: Path) -> None:
     stored_at(tmp_path / "data").stop()
     with pytest.raises(InvalidConfig, match="belongs to node 1, and the first node of this cluster is 7"):
-        StoredCluster(tmp_path / "data", settings={"node.id": "7"})
+        KeptCluster(tmp_path / "data", settings={"node.id": "7"})
 
 
 @pytest.mark.parametrize("text", ["version=2\nnode.id=1\ncluster.id=c\n", "version=1\nnode.id=1\n"])
@@ -90,7 +90,7 @@ def test_strange_folders_are_set_aside(tmp_path: Path, caplog: pytest.LogCapture
     (data / "unknown-0" / "partition.metadata").unlink()
     (data / "gone-0.00-delete").mkdir()
     (data / "gone-0.00-delete" / "file").touch()
-    again = StoredCluster(data)
+    again = KeptCluster(data)
     assert values(again.partition()) == [(0, "a")]
     folders = sorted(path.name.split(".")[0] for path in data.iterdir() if path.is_dir())
     assert folders == ["__cluster_metadata-0", "t-0", "t-1", "unknown-0"]
@@ -107,7 +107,7 @@ def test_damage_in_the_middle_drops_the_segments_behind_it(tmp_path: Path, caplo
     stored.kill()
     log = tmp_path / "data" / "t-0" / f"{0:020d}.log"
     log.write_bytes(log.read_bytes()[:-1])
-    again = StoredCluster(tmp_path / "data")
+    again = KeptCluster(tmp_path / "data")
     assert "Found invalid messages in log segment" in caplog.text
     assert again.partition().log.end_offset < 5
 

@@ -10,25 +10,25 @@ from odradek.broker.security.acls import Acl, Operation, PatternType, Permission
 from odradek.broker.security.scram_credentials import ScramCredential
 from odradek.protocol.stored import metadata_records as stored_records
 
-from .stored_cluster import StoredCluster
+from .kept_cluster import KeptCluster
 
 ACLS_ACT = {"authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer"}
 ACL = Acl(ResourceType.TOPIC, "t", PatternType.LITERAL, "User:alice", "*", Operation.READ, Permission.ALLOW)
 
 
-def changed(stored: StoredCluster) -> None:
+def changed(stored: KeptCluster) -> None:
     """Writes what handlers have changed."""
     stored.cluster.metadata_log.add()
     assert stored.shadow.sync()
 
 
-def again(stored: StoredCluster) -> StoredCluster:
+def again(stored: KeptCluster) -> KeptCluster:
     stored.kill()
-    return StoredCluster(stored.directory.path, settings=ACLS_ACT)
+    return KeptCluster(stored.directory.path, settings=ACLS_ACT)
 
 
 def test_accounts_settings_and_quotas_are_kept_and_removed(tmp_path: Path) -> None:
-    stored = StoredCluster(tmp_path / "data", settings=ACLS_ACT)
+    stored = KeptCluster(tmp_path / "data", settings=ACLS_ACT)
     cluster, user = stored.cluster, entity_of({"user": "alice"})
     assert cluster.authorizer is not None
     cluster.authorizer.add(ACL)
@@ -61,7 +61,7 @@ def test_accounts_settings_and_quotas_are_kept_and_removed(tmp_path: Path) -> No
 
 
 def test_unchanged_acl_keeps_its_id(tmp_path: Path) -> None:
-    stored = StoredCluster(tmp_path / "data", settings=ACLS_ACT)
+    stored = KeptCluster(tmp_path / "data", settings=ACLS_ACT)
     assert stored.cluster.authorizer is not None
     stored.cluster.authorizer.add(ACL)
     changed(stored)
@@ -71,7 +71,7 @@ def test_unchanged_acl_keeps_its_id(tmp_path: Path) -> None:
 
 
 def test_producer_ids_are_never_given_out_again(tmp_path: Path) -> None:
-    stored = StoredCluster(tmp_path / "data")
+    stored = KeptCluster(tmp_path / "data")
     first = stored.cluster.producer_ids.generate()
     stored.shadow.sync()
     assert again(stored).cluster.producer_ids.generate() > first

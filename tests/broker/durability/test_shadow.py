@@ -15,7 +15,7 @@ from odradek.storage.directories import partition_files
 from odradek.storage.directories.stored_log import read_log
 from odradek.storage.shadowed_log import ShadowedLog
 
-from .stored_cluster import NOW_MS, StoredCluster, values
+from .kept_cluster import NOW_MS, KeptCluster, values
 
 
 @pytest.fixture
@@ -23,18 +23,18 @@ def data(tmp_path: Path) -> Path:
     return tmp_path / "data"
 
 
-def with_topic(data: Path, **configs: str) -> StoredCluster:
-    stored = StoredCluster(data)
+def with_topic(data: Path, **configs: str) -> KeptCluster:
+    stored = KeptCluster(data)
     stored.cluster.topics.create("t", 1, 1, configs={name.replace("_", "."): text for name, text in configs.items()})
     return stored
 
 
-def after_kill(stored: StoredCluster) -> StoredCluster:
+def after_kill(stored: KeptCluster) -> KeptCluster:
     stored.kill()
-    return StoredCluster(stored.directory.path)
+    return KeptCluster(stored.directory.path)
 
 
-def files(stored: StoredCluster, suffix: str = ".log", topic: str = "t-0") -> list[str]:
+def files(stored: KeptCluster, suffix: str = ".log", topic: str = "t-0") -> list[str]:
     return sorted(path.name[15:20] for path in (stored.directory.path / topic).glob(f"*{suffix}"))
 
 
@@ -58,7 +58,7 @@ def test_orderly_stop_writes_what_kafka_expects(data: Path) -> None:
     assert {".kafka_cleanshutdown", "meta.properties", "recovery-point-offset-checkpoint", "replication-offset-checkpoint"} <= names
     assert (data / "recovery-point-offset-checkpoint").read_text() == "0\n1\nt 0 1\n"
     assert files(stored, ".snapshot") == ["00001"]
-    again = StoredCluster(data)
+    again = KeptCluster(data)
     assert not (data / ".kafka_cleanshutdown").exists()
     assert values(again.partition()) == [(0, "a")]
 
@@ -76,12 +76,12 @@ def test_each_cut_of_the_last_batch_leaves_those_before(data: Path) -> None:
     content = path.read_bytes()
     for size in range(whole, len(content)):
         path.write_bytes(content[:size])
-        again = StoredCluster(data)
+        again = KeptCluster(data)
         assert values(again.partition()) == [(0, "first"), (1, "second")]
         assert path.stat().st_size == whole
         again.kill()
     path.write_bytes(content)
-    assert values(StoredCluster(data).partition())[-1] == (2, "torn")
+    assert values(KeptCluster(data).partition())[-1] == (2, "torn")
 
 
 def test_topics_are_created_altered_and_deleted_on_disk(data: Path) -> None:
@@ -223,7 +223,7 @@ def test_checkpoint_bounds_what_a_start_reads(data: Path, monkeypatch: pytest.Mo
     log.write_bytes(content)
     found = read_log(log.parent, None, point, within_segments=True)
     assert (found.end_offset, found.damages) == (28, [])
-    assert StoredCluster(data).partition().log.end_offset == 28
+    assert KeptCluster(data).partition().log.end_offset == 28
 
 
 def test_index_of_a_growing_segment_finds_every_offset(data: Path) -> None:
@@ -356,7 +356,7 @@ def test_producers_and_transactions_continue_after_a_kill(data: Path) -> None:
 
 def test_metadata_log_begins_again_when_it_is_long(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shadow_module, "MAX_METADATA_BYTES", 500)
-    stored = StoredCluster(data)
+    stored = KeptCluster(data)
     for number in range(20):
         stored.cluster.topics.create(f"t{number}", 2, 1)
         stored.shadow.sync()
@@ -365,7 +365,7 @@ def test_metadata_log_begins_again_when_it_is_long(data: Path, monkeypatch: pyte
 
 
 def test_topic_with_many_partitions_is_there_whole(data: Path) -> None:
-    stored = StoredCluster(data)
+    stored = KeptCluster(data)
     stored.cluster.topics.create("wide", 1200, 1)
     stored.shadow.sync()
     size = stored.shadow._writer.size
@@ -375,7 +375,7 @@ def test_topic_with_many_partitions_is_there_whole(data: Path) -> None:
 
 def test_more_logs_than_open_files(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shadow_module, "MAX_OPEN_FILES", 2)
-    stored = StoredCluster(data)
+    stored = KeptCluster(data)
     for number in range(5):
         stored.cluster.topics.create(f"t{number}", 1, 1)
     for _ in range(2):
@@ -387,11 +387,11 @@ def test_more_logs_than_open_files(data: Path, monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_leaders_of_several_nodes_stay(data: Path) -> None:
-    stored = StoredCluster(data, nodes=3)
+    stored = KeptCluster(data, nodes=3)
     stored.cluster.topics.create("t", 3, 3, assignments=[[1, 2, 3], [2, 3, 1], [3, 1, 2]])
     stored.shadow.sync()
     stored.kill()
-    again = StoredCluster(data, nodes=3)
+    again = KeptCluster(data, nodes=3)
     assert [each.leader for each in again.cluster.topics["t"].partitions] == [1, 2, 3]
 
 
@@ -431,7 +431,7 @@ def test_truncation_moves_all_writes_of_a_turn_to_its_end(data: Path) -> None:
 
 @pytest.mark.parametrize("name", ["write", "replace"])
 def test_metadata_that_cannot_be_written_is_written_later(data: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
-    stored = StoredCluster(data)
+    stored = KeptCluster(data)
     stored.cluster.topics.create("t", 1, 1)
     with monkeypatch.context() as failing:
         if name == "write":
@@ -450,7 +450,7 @@ def _fail(*_: object) -> None:
 
 
 def test_topic_is_deleted_after_an_attempt_that_failed(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    stored = StoredCluster(data)
+    stored = KeptCluster(data)
     name = "n" * 249
     stored.cluster.topics.create(name, 1, 1)
     stored.append("a", topic=name)

@@ -26,14 +26,6 @@ from tests.broker.harness import World
 
 
 @pytest.fixture
-def world() -> World:
-    world = World(nodes=1)
-    world.cluster.topics.create("a", 2)
-    world.cluster.topics.create("b", 1)
-    return world
-
-
-@pytest.fixture
 def elements(world: World) -> Elements:
     return Elements(world.cluster)
 

@@ -18,14 +18,6 @@ from tests.broker.harness import World, a_batch, fetch_request, produce, produce
 ALL = MetadataRequest(topics=None)
 
 
-@pytest.fixture
-def world() -> World:
-    world = World(nodes=2)
-    world.cluster.topics.create("a", 2)
-    world.cluster.topics.create("b", 1)
-    return world
-
-
 def leaders(world: World, version: int = 9) -> dict[tuple[str, int], tuple[int, int]]:
     """Returns (leader, epoch) of each partition in the metadata."""
     topics = world.client().call(METADATA, version, ALL).topics

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from odradek.broker.groups.coordinator import Groups
-from odradek.broker.groups.offsets import CommittedOffset, CommittedOffsets, OffsetIndex
+from odradek.broker.groups.offsets import CommittedOffset, CommittedOffsetIndex, CommittedOffsets
 from odradek.broker.transactions.transaction import Producer
 from tests.broker.harness import World
 
@@ -95,20 +95,21 @@ def test_later_commit_outlives_end_of_transaction() -> None:
     assert offsets.get("t", 0) == committed(7)
 
 
-def test_pending_commit_of_later_transaction_wins() -> None:
-    for first, second in ((PRODUCER, OTHER), (OTHER, PRODUCER)):
-        offsets = CommittedOffsets()
-        offsets.pending.add(PRODUCER, "t", 0, committed(5))
-        offsets.pending.add(OTHER, "t", 0, committed(7))
-        offsets.end_transaction(first, committed=True)
-        offsets.end_transaction(second, committed=True)
-        assert offsets.get("t", 0) == committed(7)
+@pytest.mark.parametrize(
+    ("ends", "offset"),
+    [
+        ({PRODUCER: True, OTHER: True}, 7),
+        ({OTHER: True, PRODUCER: True}, 7),
+        ({OTHER: False, PRODUCER: True}, 5),
+    ],
+)
+def test_pending_commit_of_later_transaction_wins(ends: dict[int, bool], offset: int) -> None:
     offsets = CommittedOffsets()
     offsets.pending.add(PRODUCER, "t", 0, committed(5))
     offsets.pending.add(OTHER, "t", 0, committed(7))
-    offsets.end_transaction(OTHER, committed=False)
-    offsets.end_transaction(PRODUCER, committed=True)
-    assert offsets.get("t", 0) == committed(5)
+    for producer, is_committed in ends.items():
+        offsets.end_transaction(producer, committed=is_committed)
+    assert offsets.get("t", 0) == committed(offset)
 
 
 def test_delete_removes_pending_commits() -> None:
@@ -158,7 +159,7 @@ def test_topic_deletion_visits_only_groups_with_its_offsets(monkeypatch: pytest.
 
 
 def test_remove_topic_and_producer_removes_group() -> None:
-    index = OffsetIndex()
+    index = CommittedOffsetIndex()
     index.add("g", "t", 1)
     index.add("h", "t")
     assert (index.with_offsets_of("t"), index.in_transaction_of(1)) == (["g", "h"], ["g"])
@@ -190,21 +191,21 @@ def step(groups: Groups, random: Random) -> None:
 
 
 @pytest.fixture
-def index(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[OffsetIndex]]:
+def index(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[CommittedOffsetIndex]]:
     """Collects the indexes that the test creates."""
-    made: list[OffsetIndex] = []
-    begin = OffsetIndex.__init__
+    made: list[CommittedOffsetIndex] = []
+    begin = CommittedOffsetIndex.__init__
 
-    def note(self: OffsetIndex, *args: Any) -> None:
+    def note(self: CommittedOffsetIndex, *args: Any) -> None:
         begin(self, *args)
         made.append(self)
 
-    monkeypatch.setattr(OffsetIndex, "__init__", note)
+    monkeypatch.setattr(CommittedOffsetIndex, "__init__", note)
     yield made
 
 
 @pytest.mark.parametrize("seed", range(30))
-def test_index_after_arbitrary_steps_matches_offsets(seed: int, index: list[OffsetIndex]) -> None:
+def test_index_after_arbitrary_steps_matches_offsets(seed: int, index: list[CommittedOffsetIndex]) -> None:
     groups, random = World(1).cluster.groups, Random(seed)
     for _ in range(60):
         step(groups, random)

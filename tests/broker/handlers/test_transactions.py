@@ -98,6 +98,17 @@ def test_add_partitions_unknown_partition_adds_nothing(world: World) -> None:
     assert producer.write(b"x", version=11) == ErrorCode.TRANSACTION_ABORTABLE
 
 
+def addition(producer: Producer, indexes: list[int], *, verify_only: bool = False) -> AddPartitionsToTxnTransaction:
+    """Returns an entry of AddPartitionsToTxn for partitions of the topic t."""
+    return AddPartitionsToTxnTransaction(
+        transactional_id=producer.transactional_id,
+        producer_id=producer.id,
+        producer_epoch=producer.epoch,
+        verify_only=verify_only,
+        topics=[AddPartitionsToTxnTopic(name="t", partitions=indexes)],
+    )
+
+
 @pytest.mark.parametrize("version", [4, 5])
 def test_add_partitions_of_brokers_handles_transactions(version: int) -> None:
     world = World(nodes=1)  # One node coordinates both transactional ids.
@@ -105,16 +116,7 @@ def test_add_partitions_of_brokers_handles_transactions(version: int) -> None:
     one, two = Producer(world, "one"), Producer(world, "two")
 
     def add(*entries: tuple[Producer, bool, list[int]]) -> dict[str, list[int]]:
-        transactions = [
-            AddPartitionsToTxnTransaction(
-                transactional_id=producer.transactional_id,
-                producer_id=producer.id,
-                producer_epoch=producer.epoch,
-                verify_only=verify_only,
-                topics=[AddPartitionsToTxnTopic(name="t", partitions=indexes)],
-            )
-            for producer, verify_only, indexes in entries
-        ]
+        transactions = [addition(producer, indexes, verify_only=verify_only) for producer, verify_only, indexes in entries]
         answer = one.coordinator().call(ADD_PARTITIONS_TO_TXN, version, AddPartitionsToTxnRequest(transactions=transactions))
         return {
             each.transactional_id: [part.partition_error_code for topic in each.topic_results for part in topic.results_by_partition]
@@ -130,16 +132,7 @@ def test_add_partitions_of_one_transaction_writes_once() -> None:
     world = World(nodes=1)
     world.cluster.topics.create("t", 50)
     producer = Producer(world, "one")
-    entries = [
-        AddPartitionsToTxnTransaction(
-            transactional_id=producer.transactional_id,
-            producer_id=producer.id,
-            producer_epoch=producer.epoch,
-            verify_only=False,
-            topics=[AddPartitionsToTxnTopic(name="t", partitions=[index])],
-        )
-        for index in (*range(50), 99)
-    ]
+    entries = [addition(producer, [index]) for index in (*range(50), 99)]
     partition = world.cluster.coordinator_log.partition(producer.transactional_id, STATE)
     assert partition is not None
     before = partition.log.end_offset

@@ -8,7 +8,7 @@ from base64 import b64encode
 from collections.abc import Iterator
 from http.client import HTTPConnection, HTTPResponse, HTTPSConnection
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 import pytest
 
@@ -160,3 +160,13 @@ def test_requests_are_events_of_the_record() -> None:
         cluster.fault(api="SchemaRegistry", status=503)
         ask(url, "GET", "/subjects")
         assert len(cluster.wire.entries(filter="event='schema registry' and status=503")) == 1
+
+
+def test_markup_in_a_subject_is_only_text(cluster: Cluster) -> None:
+    name = "<script>alert(1)</script>"
+    path = f"/subjects/{quote(name, safe='')}/versions"
+    assert ask(cluster.schema_registry_url, "POST", path, {"schema": '"int"'}, Content_Type=V1_JSON).status == 200
+    for asked in ("/subjects", path, f"{path}/9"):
+        response = ask(cluster.schema_registry_url, "GET", asked, Accept="text/html, */*;q=0.1")
+        assert (response.headers["Content-Type"], response.headers["X-Content-Type-Options"]) == (V1_JSON, "nosniff")
+    assert name in json.loads(ask(cluster.schema_registry_url, "GET", "/subjects").text)  # type: ignore[attr-defined]

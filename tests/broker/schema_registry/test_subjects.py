@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from odradek.broker.schema_registry.subjects import Subject, is_valid_subject, normalized, qualified
+from odradek.broker.schema_registry.subjects import Subject, is_valid_subject, normal_name, qualified_name
 
 
 @pytest.mark.parametrize(("text", "context", "name"), [
@@ -23,9 +23,9 @@ def test_subject_is_split(text: str, context: str, name: str) -> None:
 
 
 def test_subject_is_normalized_and_qualified() -> None:
-    assert normalized(":.:orders") == "orders" and normalized(":.b:orders") == ":.b:orders"
-    assert qualified("c", ":.b:orders") == ":.b:c" and qualified("c", "orders") == "c"
-    assert qualified(":.x:c", ":.b:orders") == ":.x:c"
+    assert normal_name(":.:orders") == "orders" and normal_name(":.b:orders") == ":.b:orders"
+    assert qualified_name("c", ":.b:orders") == ":.b:c" and qualified_name("c", "orders") == "c"
+    assert qualified_name(":.x:c", ":.b:orders") == ":.x:c"
 
 
 @pytest.mark.parametrize("text", ["a\nb", "__GLOBAL", ":.c:__EMPTY", ":.__GLOBAL:a", "\x7f", "\x9f"])

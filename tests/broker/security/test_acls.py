@@ -31,7 +31,7 @@ def test_code_without_name_is_unknown() -> None:
         acl(resource_type=ResourceType(99)),
         acl(pattern_type=PatternType(-1)),
         acl(operation=Operation(99)),
-        acl(permission=Permission(4)),
+        acl(permission_type=Permission(4)),
     ],
 )
 def test_acl_check_invalid_raises(entry: Acl) -> None:
@@ -47,7 +47,7 @@ def test_acl_check_invalid_raises(entry: Acl) -> None:
         (acl(resource_type=ResourceType.ANY), True),
         (acl(pattern_type=PatternType.MATCH), True),
         (acl(operation=Operation.ANY), True),
-        (acl(permission=Permission.ANY), True),
+        (acl(permission_type=Permission.ANY), True),
     ],
 )
 def test_acl_has_wildcard_code(entry: Acl, expected: bool) -> None:
@@ -60,7 +60,7 @@ def test_acl_has_wildcard_code(entry: Acl, expected: bool) -> None:
         {"resource_type": ResourceType.UNKNOWN},
         {"pattern_type": PatternType.UNKNOWN},
         {"operation": Operation.UNKNOWN},
-        {"permission": Permission.UNKNOWN},
+        {"permission_type": Permission.UNKNOWN},
     ],
 )
 def test_filter_check_unknown_code_raises(changes: dict[str, Any]) -> None:

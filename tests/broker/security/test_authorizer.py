@@ -79,7 +79,7 @@ def test_allows_super_user_everything() -> None:
 )
 def test_allows_by_entry_that_covers_client_and_resource(entry: Acl, allowed: bool) -> None:
     assert allows(authorizer(entry)) is allowed
-    denied = entry._replace(permission=DENY)
+    denied = entry._replace(permission_type=DENY)
     assert allows(authorizer(acl(), denied)) is not allowed, "a DENY entry takes precedence over all ALLOW entries"
 
 

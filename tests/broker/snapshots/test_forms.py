@@ -155,7 +155,8 @@ def every_kind_of_state() -> World:
     cluster.transactions.add_partitions("id", producer, [TopicPartition("__consumer_offsets", 0)])
     cluster.groups.offsets.commit_in_transaction("offsets", producer, {("t", 0): CommittedOffset(5, -1, "", world.timers.now_ms)})
     cluster.share_states.initialize("share", cluster.topics["t"].id, 0, 0, 1)
-    assert cluster.brokers[1].share_partitions is not None
+    broker = cluster.brokers[1]
+    assert None not in (broker.share_partitions, broker.fetch_sessions, broker.client_metrics, cluster.nodes, cluster.log_levels)
     cluster.accounts.tokens.create("User:a", "User:a", (), 1000)
     assert cluster.accounts.scram_credentials.unknown.credential("a", MECHANISMS[1])
     assert cluster.brokers[1].sasl

@@ -24,10 +24,10 @@ class AvroSchema:
     """The full names of the types that references declare. They are not repeated in `text`."""
     type: str = "AVRO"
 
-    def normalized(self) -> str:
+    def normal_text(self) -> str:
         return write_json(NormalAvroDescription(self.referenced).describe(self.root))
 
-    def formatted(self, schema_format: str) -> str:
+    def in_format(self, schema_format: str) -> str:
         return write_json(AvroDescription().describe(self.root)) if schema_format == "resolved" else self.text
 
     def find_incompatibilities(self, writer: AvroSchema) -> list[str]:

@@ -24,10 +24,10 @@ class JsonSchema:
     documents: dict[str, Any]
     type: str = "JSON"
 
-    def normalized(self) -> str:
+    def normal_text(self) -> str:
         return write_json(sort_keys(self.declared))
 
-    def formatted(self, schema_format: str) -> str:  # noqa: ARG002 - Confluent's registry has no formats of JSON Schema either
+    def in_format(self, schema_format: str) -> str:  # noqa: ARG002 - Confluent's registry has no formats of JSON Schema either
         return self.text
 
     def find_incompatibilities(self, writer: JsonSchema) -> list[str]:

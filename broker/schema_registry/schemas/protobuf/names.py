@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
+from ..schema import InvalidSchema
 from .elements import ProtoEnum, ProtoExtend, ProtoField, ProtoFile, ProtoMessage
+
+MAX_MESSAGE_NESTING = 32
+"""The deepest nesting of messages, which is also protoc's limit."""
+
+MAX_NAME_CHARACTERS = 20_000_000
+"""The most characters of the full names that are looked up for one schema, because long names in deep messages would fill the memory."""
 
 LOCAL = ("", -1)
 """Stands for the subject and version of the schema itself."""
@@ -76,12 +83,17 @@ KNOWN_EXTENSIONS = {
 
 
 class ProtoNames:
-    """The types and extensions that a file can name: its own, and those of its references and of the known files."""
+    """The types and extensions that a file can name: its own, and those of its references and of the known files.
+
+    Raises `InvalidSchema` for messages nested deeper than `MAX_MESSAGE_NESTING`, and, as `find` does, for names that are too long together.
+    """
 
     def __init__(self, file: ProtoFile, dependencies: Mapping[str, tuple[ProtoFile, tuple[str, int] | None]]) -> None:
         self.types: dict[str, ProtoType] = dict(KNOWN_TYPES)
         self.extensions = dict(KNOWN_EXTENSIONS)
         self.package = file.package or ""
+        self._found: dict[tuple[str, str, tuple[str, ...]], ProtoType | None] = {}
+        self._characters = 0
         for dependency, origin in dependencies.values():
             self._add_file(dependency, origin)
         self._add_file(file, LOCAL)
@@ -92,6 +104,9 @@ class ProtoNames:
         pending = [ProtoType(element, package, (element.name,), origin) for element in file.types]
         while pending:
             found = pending.pop()
+            if len(found.path) > MAX_MESSAGE_NESTING:
+                raise InvalidSchema(f"the messages are nested deeper than {MAX_MESSAGE_NESTING} levels")
+            self._count(found.full_name)
             self.types[found.full_name] = found
             if isinstance(found.element, ProtoMessage):
                 self._add_extensions(found.element.extends, package, found.path)
@@ -99,22 +114,36 @@ class ProtoNames:
 
     def _add_extensions(self, extends: list[ProtoExtend], package: str, path: tuple[str, ...]) -> None:
         prefix = "".join(f"{name}." for name in ((package, *path) if package else path))
-        self.extensions |= {prefix + field.name: field for extend in extends for field in extend.fields}
+        for field in (field for extend in extends for field in extend.fields):
+            self._count(prefix)
+            self.extensions[prefix + field.name] = field
 
     def find(self, name: str, package: str, path: tuple[str, ...]) -> ProtoType | None:
-        """Returns the type that `name` means within the message at `path` of a file of `package`."""
-        full_name = find_name(self.types, name, package, path)
-        return self.types[full_name] if full_name else None
+        """Returns the type that `name` means within the message at `path` of a file of `package`, None if it is unknown."""
+        place = (name, package, path)
+        if place not in self._found:
+            full_name = self._first(self.types, name, package, path)
+            self._found[place] = self.types[full_name] if full_name else None
+        return self._found[place]
 
+    def find_extension(self, name: str, path: tuple[str, ...]) -> str | None:
+        """Returns the full name of the extension that `name` means within the message at `path` of the file, None if it is unknown."""
+        return self._first(self.extensions, name, self.package, path)
 
-def find_name(known: Mapping[str, object], name: str, package: str, path: tuple[str, ...]) -> str | None:
-    """Returns the full name of `name`, which is the first known one from the innermost scope outwards; None if there is none."""
-    if name.startswith("."):
-        return name[1:] if name[1:] in known else None
-    scope = [*package.split("."), *path] if package else list(path)
-    while scope:
-        full_name = f"{'.'.join(scope)}.{name}"
-        if full_name in known:
-            return full_name
-        scope.pop()
-    return name if name in known else None
+    def _first(self, known: Mapping[str, object], name: str, package: str, path: tuple[str, ...]) -> str | None:
+        """Returns the full name of `name`, which is the first known one from the innermost scope outwards; None if there is none."""
+        if name.startswith("."):
+            return name[1:] if name[1:] in known else None
+        scope = [*package.split("."), *path] if package else list(path)
+        while scope:
+            full_name = f"{'.'.join(scope)}.{name}"
+            self._count(full_name)
+            if full_name in known:
+                return full_name
+            scope.pop()
+        return name if name in known else None
+
+    def _count(self, full_name: str) -> None:
+        self._characters += len(full_name)
+        if self._characters > MAX_NAME_CHARACTERS:
+            raise InvalidSchema("the names of the package and of nested messages are too long together; shorten them")

@@ -20,7 +20,7 @@ from .elements import (
     ProtoOption,
     ProtoRanges,
 )
-from .names import ProtoNames, ProtoType, find_name
+from .names import ProtoNames, ProtoType
 from .text import ProtoText
 
 MAX_MERGED_OPTIONS = 200
@@ -31,6 +31,7 @@ class NormalProtoText(ProtoText):
     """Writes the normal form. Raises `InvalidSchema` for a type that is not known."""
 
     def __init__(self, names: ProtoNames) -> None:
+        super().__init__()
         self._names = names
         self._path: tuple[str, ...] = ()
 
@@ -69,7 +70,7 @@ class NormalProtoText(ProtoText):
         return list(grouped.values())
 
     def prepare_type_name(self, name: str) -> str:
-        return f".{self._find(name).full_name}"
+        return self._reference(self._find(name))
 
     def prepare_field_type(self, field: ProtoField) -> tuple[str | None, str]:
         kind = field.type
@@ -78,11 +79,11 @@ class NormalProtoText(ProtoText):
         if not kind.startswith("map<"):
             found = self._find(kind)
             if found.map_type is None:
-                return field.label, f".{found.full_name}"
+                return field.label, self._reference(found)
             kind = found.map_type
         key, value = kind.removeprefix("map<").removesuffix(">").split(", ")
         found_value = self._names.find(value, self._names.package, self._path)
-        return None, f"map<{key}, {f'.{found_value.full_name}' if found_value else value}>"
+        return None, f"map<{key}, {self._reference(found_value) if found_value else value}>"
 
     def prepare_number(self, number: str) -> str:
         """Returns a number with at most three digits behind the point, as Java's DecimalFormat does."""
@@ -118,8 +119,16 @@ class NormalProtoText(ProtoText):
             raise InvalidSchema(f"Could not resolve type: {name}")
         return found
 
+    def _reference(self, found: ProtoType) -> str:
+        """Returns how the text refers to a type."""
+        name = f".{found.full_name}"
+        self.count_characters(name)
+        return name
+
     def _find_extension(self, name: str) -> str | None:
-        return find_name(self._names.extensions, name, self._names.package, self._path)
+        full_name = self._names.find_extension(name, self._path)
+        self.count_characters(full_name or "")
+        return full_name
 
     def _qualify_key(self, key: str) -> str:
         full_name = self._find_extension(key[1:-1]) if key.startswith("[") else None

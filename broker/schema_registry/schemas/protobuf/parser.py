@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from ..schema import MAX_NESTING
 from .elements import (
     MAX_TAG,
     ProtoEnum,
@@ -332,6 +333,8 @@ class ProtoParser:
         path: list[str] = []
         if is_custom and reader.peek().kind == "word" and reader.peek().text.startswith("."):
             path = reader.word("a field of the option")[1:].split(".")
+            if len(path) > MAX_NESTING:
+                raise reader.error(f"the path of an option has more than {MAX_NESTING} parts")
         if not (separator == ":" and reader.peek().text in ("{", "[") and reader.peek().kind == "mark"):
             reader.expect(separator)
         value = self._value()

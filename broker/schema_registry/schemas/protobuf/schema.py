@@ -18,18 +18,22 @@ Dependencies = dict[str, tuple[ProtoFile, tuple[str, int] | None]]
 
 @dataclass(frozen=True, eq=False)
 class ProtobufSchema:
-    """A parsed schema. `dependencies` are the files of its references by path, with those of their references."""
+    """A parsed schema. `dependencies` are the files of its references by path, with those of their references.
+
+    `is_described` says that it came as a serialized descriptor. That has no text of its own, so that its text is the normal one.
+    """
 
     file: ProtoFile
     text: str
     dependencies: Dependencies
     names: ProtoNames
+    is_described: bool
     type: str = "PROTOBUF"
 
-    def normalized(self) -> str:
+    def normal_text(self) -> str:
         return NormalProtoText(self.names).write(self.file)
 
-    def formatted(self, schema_format: str) -> str:
+    def in_format(self, schema_format: str) -> str:
         match schema_format:
             case "serialized":
                 from .descriptor_writer import serialize_file
@@ -42,7 +46,7 @@ class ProtobufSchema:
     def find_incompatibilities(self, writer: ProtobufSchema) -> list[str]:
         try:
             found = ProtoComparison(writer.names, self.names).compare_files(writer.file, self.file)
-        except ComparisonTooLarge:
+        except (ComparisonTooLarge, InvalidSchema):
             return ["Unexpected exception during compatibility check: the schemas contain too many pairs of messages"]
         return [describe_difference(difference) for difference in found]
 
@@ -56,21 +60,22 @@ def parse_protobuf(text: str, references: Sequence[Reference]) -> ProtobufSchema
             raise InvalidSchema(f"The reference {reference.name} is not a Protobuf schema, but of type {schema.type}")
         indirect: Dependencies = {name: (file, None) for name, (file, _) in schema.dependencies.items()}
         dependencies = indirect | dependencies | {reference.name: (schema.file, (reference.subject, reference.version))}
-    file = _parse_file(text)
-    parsed = ProtobufSchema(file, ProtoText().write(file), dependencies, ProtoNames(file, dependencies))
-    parsed.normalized()  # resolves all names
-    return parsed
+    file, is_described = _parse_file(text)
+    names = ProtoNames(file, dependencies)
+    normal_text = NormalProtoText(names).write(file)  # resolves all names
+    return ProtobufSchema(file, normal_text if is_described else ProtoText().write(file), dependencies, names, is_described)
 
 
-def _parse_file(text: str) -> ProtoFile:
+def _parse_file(text: str) -> tuple[ProtoFile, bool]:
+    """Returns a file and whether it was a descriptor."""
     try:
-        return parse_proto(text)
+        return parse_proto(text), False
     except InvalidSchema as error:
         if len(text) > MAX_TEXT_LENGTH or any(char in text for char in "{;\n"):
             raise
         from .descriptor import read_descriptor
 
         try:
-            return read_descriptor(text)
+            return read_descriptor(text), True
         except InvalidSchema as descriptor_error:
             raise InvalidSchema(f"{error}; {descriptor_error}") from None

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
+from ..schema import InvalidSchema
 from .elements import (
     MAX_TAG,
     SCALAR_TYPES,
@@ -23,13 +24,22 @@ from .elements import (
     ProtoWord,
 )
 
+MAX_WRITTEN_CHARACTERS = 20_000_000
+"""The most characters that are written for one text: a character counts as often as the parts around it are nested."""
+
 ESCAPES = {"\a": "\\a", "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\v": "\\v", "\\": "\\\\", "'": "\\'", '"': '\\"'}
 WORD = re.compile(r"[A-Za-z0-9_.+-]+")
 ESCAPE_TABLE = str.maketrans(ESCAPES)
 
 
 class ProtoText:
-    """Writes a file. A subclass writes another form of it by replacing the methods that begin with `prepare`."""
+    """Writes a file. A subclass writes another form of it by replacing the methods that begin with `prepare`.
+
+    Raises `InvalidSchema` if the text is much longer than the schema: a line is indented as often as the parts around it are nested.
+    """
+
+    def __init__(self) -> None:
+        self._characters = 0
 
     def write(self, file: ProtoFile) -> str:
         sections = [self.write_syntax(file)]
@@ -111,12 +121,12 @@ class ProtoText:
             self._write_types(message.types),
         ]
         self.leave_message()
-        return f"message {message.name} {{{_indent_sections(sections)}}}\n"
+        return f"message {message.name} {{{self._indent_sections(sections)}}}\n"
 
     def _write_enum(self, enum: ProtoEnum) -> str:
         reserved = [_write_ranges("reserved", ranges) for ranges in self.prepare_reserved(enum.reserved)]
         constants = [f"{one.name} = {one.tag}{self._write_brackets(one.options)};\n" for one in self.prepare_constants(enum.constants)]
-        body = _indent([*reserved, *self._write_options(enum.options), *constants])
+        body = self._indent([*reserved, *self._write_options(enum.options), *constants])
         return f"enum {enum.name} {{" + (f"\n{body}" if enum.reserved or enum.options or enum.constants else "") + "}\n"
 
     def _write_field(self, field: ProtoField) -> str:
@@ -134,28 +144,28 @@ class ProtoText:
             [self._write_field(field) for field in self.prepare_fields(oneof.fields)],
             [self._write_group(group) for group in self.prepare_groups(oneof.groups)],
         ]
-        return f"oneof {oneof.name} {{{_indent_sections(sections)}}}\n"
+        return f"oneof {oneof.name} {{{self._indent_sections(sections)}}}\n"
 
     def _write_group(self, group: ProtoGroup) -> str:
         fields = [self._write_field(field) for field in self.prepare_fields(group.fields)]
-        return f"{f'{group.label} ' if group.label else ''}group {group.name} = {group.tag} {{{_indent_sections([fields])}}}\n"
+        return f"{f'{group.label} ' if group.label else ''}group {group.name} = {group.tag} {{{self._indent_sections([fields])}}}\n"
 
     def _write_extend(self, extend: ProtoExtend) -> str:
         fields = [self._write_field(field) for field in self.prepare_fields(extend.fields)]
-        return f"extend {extend.name} {{{_indent_sections([fields])}}}\n"
+        return f"extend {extend.name} {{{self._indent_sections([fields])}}}\n"
 
     def _write_extensions(self, ranges: ProtoRanges) -> str:
         return _write_ranges("extensions", ranges, self._write_brackets(ranges.options))
 
     def _write_service(self, service: ProtoService) -> str:
         methods = [self._write_method(method) for method in service.methods]
-        return f"service {service.name} {{{_indent_sections([self._write_options(service.options), methods])}}}\n"
+        return f"service {service.name} {{{self._indent_sections([self._write_options(service.options), methods])}}}\n"
 
     def _write_method(self, method: ProtoMethod) -> str:
         request = f"{'stream ' if method.is_request_streamed else ''}{self.prepare_type_name(method.request)}"
         response = f"{'stream ' if method.is_response_streamed else ''}{self.prepare_type_name(method.response)}"
         options = self._write_options(method.options)
-        body = f" {{\n{_indent(options)}}}" if options else ""
+        body = f" {{\n{self._indent(options)}}}" if options else ""
         return f"rpc {method.name} ({request}) returns ({response}){body};\n"
 
     def _write_options(self, options: list[ProtoOption]) -> list[str]:
@@ -168,7 +178,7 @@ class ProtoText:
     def _write_list(self, elements: list[str]) -> str:
         if len(elements) == 1:
             return f"[{elements[0]}]"
-        return f"[\n{_indent(_separate(elements))}]"
+        return f"[\n{self._indent(_separate(elements))}]"
 
     def _write_option(self, option: ProtoOption) -> str:
         name = f"({option.name})" if option.is_custom else option.name
@@ -186,10 +196,25 @@ class ProtoText:
             case ProtoWord():
                 return self.prepare_number(value.text) if value.kind == "number" else value.text
             case dict():
-                return f"{{\n{_indent(_separate([f'{key}: {self.write_value(member)}' for key, member in value.items()]))}}}"
+                return f"{{\n{self._indent(_separate([f'{key}: {self.write_value(member)}' for key, member in value.items()]))}}}"
             case list():
-                return f"[\n{_indent(_separate([self.write_value(element) for element in value]))}]"
+                return f"[\n{self._indent(_separate([self.write_value(element) for element in value]))}]"
         raise TypeError(f"{value!r} is not the value of an option")
+
+    def _indent_sections(self, sections: Iterable[list[str]]) -> str:
+        """Returns the sections that are not empty, each after a line break, so that the first one begins a line and others follow a gap."""
+        return "".join(f"\n{self._indent(section)}" for section in sections if section)
+
+    def _indent(self, parts: Iterable[str]) -> str:
+        text = "".join(part if part.endswith("\n") else f"{part}\n" for part in parts if part)
+        self.count_characters(text)
+        return "  " + text[:-1].replace("\n", "\n  ") + "\n" if text else ""
+
+    def count_characters(self, text: str) -> None:
+        """Counts a part of the text. Raises `InvalidSchema` if all parts are too long."""
+        self._characters += len(text)
+        if self._characters > MAX_WRITTEN_CHARACTERS:
+            raise InvalidSchema("the names of the schema are too long, or too much of it is nested; shorten names, or nest less")
 
 
 class ProtoTextWithoutExtensions(ProtoText):
@@ -225,12 +250,3 @@ def _write_range(value: int | tuple[int, int] | str) -> str:
 
 def _separate(elements: list[str]) -> list[str]:
     return [f"{element}," for element in elements[:-1]] + elements[-1:]
-
-
-def _indent_sections(sections: Iterable[list[str]]) -> str:
-    """Returns the sections that are not empty, each after a line break, so that the first one begins a line and others follow a gap."""
-    return "".join(f"\n{_indent(section)}" for section in sections if section)
-
-
-def _indent(parts: Iterable[str]) -> str:
-    return "".join(f"  {line}\n" for part in parts if part for line in part.removesuffix("\n").split("\n"))

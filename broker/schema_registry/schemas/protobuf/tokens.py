@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ..schema import MAX_NESTING, MAX_TEXT_LENGTH, InvalidSchema
 
@@ -11,16 +11,19 @@ TOKEN = re.compile(
     r"""(?P<space>[\s]+|//[^\n]*|/\*.*?\*/)
     |(?P<string>"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')
     |(?P<word>[A-Za-z0-9_.+-]+)
-    |(?P<mark>[{}\[\]()<>=;:,/])""",
+    |(?P<mark>[{}\[\]()<>=;:,/])
+    |(?P<wrong>.)""",
     re.VERBOSE | re.DOTALL,
 )
+MAX_TOKENS = 200_000
+"""The most words, strings and marks of a file, which is what its parsing costs."""
+
 ESCAPE = re.compile(r"\\(?:[xX](?P<hex>[0-9A-Fa-f]{1,2})|(?P<octal>[0-7]{1,3})|u(?P<unicode>[0-9A-Fa-f]{4})|(?P<char>.))", re.DOTALL)
 ESCAPED = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
 END = ""
 
 
-@dataclass(frozen=True, slots=True)
-class ProtoToken:
+class ProtoToken(NamedTuple):
     """A token. `text` is the value of a string, without quotes and escapes; the end of the file is an empty mark."""
 
     kind: str
@@ -40,20 +43,23 @@ class TokenReader:
 
     def _split(self) -> list[ProtoToken]:
         tokens: list[ProtoToken] = []
-        at = depth = 0
-        while at < len(self._source):
-            match = TOKEN.match(self._source, at)
-            if match is None:
-                raise self.error(f"unexpected {self._source[at]!r}", at)
-            if match.lastgroup == "string":
-                tokens.append(ProtoToken("string", ESCAPE.sub(_unescape, match[0][1:-1]), at))
-            elif match.lastgroup != "space":
-                tokens.append(ProtoToken(str(match.lastgroup), match[0], at))
-                depth += (match[0] in "{[(<") - (match[0] in "}])>")
+        depth = 0
+        for match in TOKEN.finditer(self._source):
+            kind, text = str(match.lastgroup), match[0]
+            if kind == "space":
+                continue
+            if kind == "wrong":
+                raise self.error(f"unexpected {text!r}", match.start())
+            if kind == "string":
+                text = ESCAPE.sub(_unescape, text[1:-1])
+            elif kind == "mark":
+                depth += (text in "{[(<") - (text in "}])>")
                 if depth > MAX_NESTING:
-                    raise self.error(f"nested deeper than {MAX_NESTING} levels", at)
-            at = match.end()
-        return [*tokens, ProtoToken("mark", END, at)]
+                    raise self.error(f"nested deeper than {MAX_NESTING} levels", match.start())
+            tokens.append(ProtoToken(kind, text, match.start()))
+            if len(tokens) > MAX_TOKENS:
+                raise InvalidSchema(f"the schema has more than {MAX_TOKENS} words and marks; split it into several files")
+        return [*tokens, ProtoToken("mark", END, len(self._source))]
 
     def error(self, problem: str, at: int | None = None) -> InvalidSchema:
         """Returns the exception for a problem at an offset of the source, or at the next token."""

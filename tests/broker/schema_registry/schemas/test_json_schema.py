@@ -23,10 +23,10 @@ class TestText:
         assert schema.text == '{"maximum":1.50,"minimum":1E+2,"default":0.0}'
 
     def test_normal_text_has_sorted_keys(self) -> None:
-        assert json_schema({"b": [{"d": 1, "c": 2}], "a": 1}).normalized() == '{"a":1,"b":[{"c":2,"d":1}]}'
+        assert json_schema({"b": [{"d": 1, "c": 2}], "a": 1}).normal_text() == '{"a":1,"b":[{"c":2,"d":1}]}'
 
     def test_formats_do_not_exist(self) -> None:
-        assert json_schema({"type": "null"}).formatted("resolved") == '{"type":"null"}'
+        assert json_schema({"type": "null"}).in_format("resolved") == '{"type":"null"}'
 
 
 class TestReferences:

@@ -22,7 +22,7 @@ from odradek.protocol.batches.records import Record, RecordBatch
 NOW_MS = 1_800_000_000_000
 
 
-class StoredCluster:
+class KeptCluster:
     """A cluster and its data directory, from the state in the directory on."""
 
     def __init__(self, path: Path, nodes: int = 1, settings: Mapping[str, str] | None = None) -> None:

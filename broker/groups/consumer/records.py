@@ -1,12 +1,11 @@
-"""The records of groups and offsets in `__consumer_offsets`, with the keys and values that Kafka writes (GroupCoordinatorRecordHelpers)."""
+"""The records of consumer groups in `__consumer_offsets`, with the keys and values that Kafka writes (GroupCoordinatorRecordHelpers)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING
 
-from ...protocol.schema import ZERO_UUID, Message
-from ...protocol.stored.coordinator_records import (
+from ....protocol.schema import Message
+from ....protocol.stored.coordinator_records import (
     ClassicMemberMetadata,
     ClassicProtocol,
     ConsumerGroupCurrentMemberAssignmentValue,
@@ -18,91 +17,17 @@ from ...protocol.stored.coordinator_records import (
     CoordinatorRecord,
     CurrentPartitions,
     GroupKey,
-    GroupMetadataValue,
     MemberKey,
-    MemberMetadata,
-    OffsetCommitKey,
-    OffsetCommitValue,
     RecordType,
     TargetPartitions,
     write_key,
     write_value,
 )
-from .classic.group import ClassicGroup
-from .consumer.assignors import Slot, by_topic
-from .consumer.group import ConsumerGroup
-from .consumer.member import ConsumerMember
-from .offsets import CommittedOffset
-from .streams.group import StreamsGroup
-from .streams.records import streams_tombstones
-
-if TYPE_CHECKING:
-    from ..releases.release import Release
+from .assignors import Slot, by_topic
+from .group import ConsumerGroup
+from .member import ConsumerMember
 
 _GROUP_RECORDS = (RecordType.CONSUMER_GROUP_METADATA, RecordType.TARGET_ASSIGNMENT_METADATA)
-
-
-def offset_record(
-    group_id: str,
-    topic: str,
-    partition: int,
-    committed: CommittedOffset | None,
-    topic_id: bytes = ZERO_UUID,
-    release: Release | None = None,
-) -> CoordinatorRecord:
-    """Returns the record of a commit as a release writes it, None for 4.3, or a tombstone if `committed` is None."""
-    key = write_key(RecordType.OFFSET_COMMIT, OffsetCommitKey(group=group_id, topic=topic, partition=partition))
-    if committed is None:
-        return CoordinatorRecord(key, None)
-    value = OffsetCommitValue(
-        offset=committed.offset,
-        leader_epoch=committed.leader_epoch,
-        metadata=committed.metadata,
-        commit_timestamp=committed.commit_timestamp_ms,
-        expire_timestamp=-1 if committed.expire_timestamp_ms is None else committed.expire_timestamp_ms,
-        topic_id=topic_id,
-    )
-    version = 4 if release is None else release.offset_commit_version
-    return CoordinatorRecord(key, write_value(version if committed.expire_timestamp_ms is None else 1, value))
-
-
-def classic_record(group: ClassicGroup, now_ms: int) -> CoordinatorRecord:
-    """Returns the record of a classic group with its members."""
-    value = GroupMetadataValue(
-        protocol_type=group.protocol_type or "",
-        generation=group.generation_id,
-        protocol=group.protocol_name,
-        leader=group.leader,
-        current_state_timestamp=now_ms,
-        members=[
-            MemberMetadata(
-                member_id=member.member_id,
-                group_instance_id=member.group_instance_id,
-                client_id=member.client_id,
-                client_host=member.client_host,
-                rebalance_timeout=member.rebalance_timeout_ms,
-                session_timeout=member.session_timeout_ms,
-                subscription=member.metadata(group.protocol_name),
-                assignment=member.assignment,
-            )
-            for member in group.members.values()
-        ],
-    )
-    return CoordinatorRecord(_group_key(RecordType.GROUP_METADATA, group.group_id), write_value(3, value))
-
-
-def classic_tombstone(group_id: str) -> CoordinatorRecord:
-    return CoordinatorRecord(_group_key(RecordType.GROUP_METADATA, group_id), None)
-
-
-def tombstones(group: ClassicGroup | ConsumerGroup | StreamsGroup) -> list[CoordinatorRecord]:
-    """Returns the tombstones of a group without members."""
-    if isinstance(group, ClassicGroup):
-        return [classic_tombstone(group.group_id)]
-    if isinstance(group, StreamsGroup):
-        return streams_tombstones(group.group_id)
-    kinds = (RecordType.TARGET_ASSIGNMENT_METADATA, RecordType.CONSUMER_GROUP_METADATA)
-    return [CoordinatorRecord(_group_key(kind, group.group_id), None) for kind in kinds]
 
 
 def consumer_records(group: ConsumerGroup, now_ms: int) -> list[CoordinatorRecord]:
@@ -116,6 +41,11 @@ def consumer_records(group: ConsumerGroup, now_ms: int) -> list[CoordinatorRecor
         )
         for kind, name in group.journal.drain()
     ]
+
+
+def consumer_tombstones(group_id: str) -> list[CoordinatorRecord]:
+    """Returns the tombstones of a group without members."""
+    return [CoordinatorRecord(_group_key(kind, group_id), None) for kind in reversed(_GROUP_RECORDS)]
 
 
 def _group_key(kind: RecordType, group_id: str) -> bytes:

@@ -1,0 +1,92 @@
+"""A service in simulations: one producer, and three consumers that are restarted, on nodes that fail.
+
+Committed offsets may go back, because aiokafka 0.14 does not read the error code of a whole OffsetFetch response. If the coordinator moves
+between SyncGroup and OffsetFetch, it therefore begins at the start, as if no offset had been committed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+from typing import Any
+
+from aiokafka import AIOKafkaConsumer, AIOKafkaProducer
+from aiokafka.errors import KafkaError
+
+from odradek import Simulation
+
+ORDERS = 20
+FAULTS_S = 8.0
+"""The time in which faults begin. Each lasts at most 3 s."""
+SETTLED_S = 300.0
+"""The time after the faults in which all orders must have been billed."""
+MAX_REBALANCE_S = 120.0
+GROUP = {"group_id": "billing", "auto_offset_reset": "earliest", "enable_auto_commit": False, "session_timeout_ms": 6000}
+
+
+async def service(sim: Simulation, *, idempotent: bool = True) -> None:
+    """Sends orders and bills them under faults. Raises AssertionError if one is lost, doubled in the log, or not billed."""
+    cluster = await sim.cluster(nodes=2, topics={"orders": 4})
+    sim.groups_settle(MAX_REBALANCE_S)
+    sim.network(latency=(0.001, sim.random.choice((0.01, 0.4))), resets=0.005)
+    billed: set[bytes] = set()
+    workers = [sim.start(lambda: _bill(cluster.bootstrap_servers, billed), f"billing-{number}") for number in range(3)]
+    chance = sim.random
+    for worker in workers:
+        sim.restart(worker, after=chance.uniform(1, FAULTS_S), for_s=chance.uniform(0, 3), graceful=chance.random() < 0.5)
+    for fault in (sim.crash, sim.stop, sim.pause):
+        fault(chance.randint(1, 2), after=chance.uniform(1, FAULTS_S), for_s=chance.uniform(0.5, 3))
+    for _ in range(2):
+        sim.move_leader("orders", chance.randrange(4), to=chance.randint(1, 2), after=chance.uniform(0, FAULTS_S))
+        sim.move_coordinator("billing", to=chance.randint(1, 2), after=chance.uniform(0, FAULTS_S))
+    await _send(sim, cluster.bootstrap_servers, idempotent)
+    sim.network(resets=0)
+    async with asyncio.timeout(SETTLED_S):
+        while len(billed) < ORDERS:
+            await asyncio.sleep(1)
+    history = sim.history
+    assert history.no_record_lost, history.no_record_lost
+    assert history.each_once, history.each_once
+
+
+async def service_without_idempotence(sim: Simulation) -> None:
+    """Does the same with a producer that may send a record twice."""
+    await service(sim, idempotent=False)
+
+
+async def _send(sim: Simulation, servers: str, idempotent: bool) -> None:
+    """Sends the orders in the time of the faults."""
+    producer = await _started(partial(AIOKafkaProducer, bootstrap_servers=servers, enable_idempotence=idempotent, acks="all"))
+    for number in range(ORDERS):
+        await producer.send_and_wait("orders", b"%d" % number, key=b"%d" % (number % 7))
+        await asyncio.sleep(sim.random.uniform(0, 2 * FAULTS_S / ORDERS))
+    await producer.stop()
+
+
+async def _bill(servers: str, billed: set[bytes]) -> None:
+    """Bills orders and commits their offsets afterwards, until it is cancelled."""
+    consumer = await _started(partial(AIOKafkaConsumer, "orders", bootstrap_servers=servers, **GROUP))
+    try:
+        async for order in consumer:
+            billed.add(order.value)
+            with suppress(KafkaError):  # the next member reads the order again
+                await consumer.commit()
+    finally:
+        await consumer.stop()
+
+
+async def _started(make: Callable[[], Any]) -> Any:
+    """Returns a client that is started, as often as that takes."""
+    while True:
+        client = make()
+        try:
+            await client.start()
+            return client
+        except (KafkaError, OSError):
+            await client.stop()
+            await asyncio.sleep(1)
+        except BaseException:
+            await client.stop()
+            raise
