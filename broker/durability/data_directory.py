@@ -148,7 +148,7 @@ class DataSource(Source):
         self._own = directory
         super().__init__([directory.path], Selection())
 
-    def _directory(self, path: Path) -> LogDirectory:
+    def _directory(self, path: Path) -> LogDirectory:  # noqa: ARG002  (it is the path of this directory)
         return self._own
 
 
