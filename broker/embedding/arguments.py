@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 from functools import wraps
 from inspect import signature
 from os import PathLike
@@ -24,6 +25,7 @@ from ..settings.spelling import check_scope
 
 if TYPE_CHECKING:
     from ..controls.http.access import ControlAddress
+    from ..directories.selection import LogDirOptions, Selection
     from ..directories.source import Source
     from ..durability.data_directory import DataDirectory
     from ..registry_edge.access import RegistryAddress
@@ -52,17 +54,36 @@ def suggest_keywords(function: F) -> F:
     return cast(F, call)
 
 
-def log_dirs_of(directories: Sequence[str | PathLike[str]]) -> Source | None:
-    """Returns the log directories to import, None without any. Raises TypeError or ValueError."""
-    if not directories:
+def log_dirs_of(given: Sequence[str | PathLike[str]] | LogDirOptions) -> Source | None:
+    """Returns the log directories to import, and the part to take; None without any. Raises TypeError or ValueError."""
+    if not given:
         return None
-    from ..directories.selection import LogDirImport
+    from ..directories.selection import LogDirImport, LogDirOptions
     from ..directories.source import source_of
 
-    _check_type("from_log_dirs", directories, list, tuple)
-    for each in directories:
-        _check_type("from_log_dirs", each, str, PathLike)
-    return source_of(LogDirImport([Path(each) for each in directories]))
+    _check_type("from_log_dirs", given, list, tuple, dict)
+    options = given if isinstance(given, dict) else LogDirOptions(directories=given)
+    names = LogDirOptions.__annotations__
+    if unknown := [name for name in options if name not in names]:
+        raise ValueError(f"from_log_dirs: unknown option {unknown[0]!r}; the options are {', '.join(names)}")
+    if not options.get("directories"):
+        raise ValueError("from_log_dirs: directories is missing; give log.dirs of a broker")
+    _check_items("from_log_dirs: directories", options["directories"], str, PathLike)
+    _check_items("from_log_dirs: topics", options.get("topics", ()), str)
+    return source_of(LogDirImport([Path(each) for each in options["directories"]], _selection(options)))
+
+
+def _selection(options: LogDirOptions) -> Selection:
+    from ..directories.selection import Selection
+
+    for name in ("from_offset", "until_time", "latest"):
+        value = options.get(name, 0)
+        _check_type(f"from_log_dirs: {name}", value, int, *((datetime,) if name == "until_time" else ()))
+        if isinstance(value, int) and value < 0:
+            raise ValueError(f"from_log_dirs: {name} must be at least 0, not {value}")
+    until = options.get("until_time")
+    until_ms = int(until.timestamp() * 1000) if isinstance(until, datetime) else until
+    return Selection(options.get("topics", ()), options.get("from_offset"), until_ms, options.get("latest"))
 
 
 def data_directory_of(data_dir: str | PathLike[str] | None, others: bool) -> DataDirectory | None:
@@ -201,3 +222,10 @@ def _check_type(name: str, value: object, *kinds: type) -> None:
     """Raises TypeError unless a value has one of some types; True and False do not count as numbers."""
     if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
         raise TypeError(f"{name} must be {' or '.join(each.__name__ for each in kinds)}, not {value!r}")
+
+
+def _check_items(name: str, values: Sequence[object], *kinds: type) -> None:
+    """Raises TypeError unless values are a list or a tuple of some types."""
+    _check_type(name, values, list, tuple)
+    for each in values:
+        _check_type(name, each, *kinds)

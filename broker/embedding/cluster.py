@@ -39,6 +39,7 @@ from .topic import AsyncTopic, Topic
 
 if TYPE_CHECKING:
     from ..cluster.startup_topics import TopicOptions
+    from ..directories.selection import LogDirOptions
     from ..network.server import Server
     from ..seed_data.reading import Place
     from ..tls.generated import GeneratedTls
@@ -63,7 +64,7 @@ class AnyCluster:
         users: Mapping[str, str] | None = None,
         acls: Sequence[str] = (),
         data: Place | Sequence[Place] = (),
-        from_log_dirs: Sequence[str | PathLike[str]] = (),
+        from_log_dirs: Sequence[str | PathLike[str]] | LogDirOptions = (),
         data_dir: str | PathLike[str] | None = None,
         seed: int | None = None,
         transaction_version: int = 2,
@@ -264,6 +265,7 @@ class Cluster(AnyCluster, BlockingControls):
     `as_version` is the release of Kafka to emulate, from "2.1" to "4.3" (the default), or "wireshark-4.0".
 
     `from_log_dirs` are `log.dirs` of Apache Kafka, one for each node of a cluster, with whose nodes, topics, records and groups it starts.
+    A dict takes a part: {"directories": [...], "topics": ["orders*"], "from_offset": 5, "until_time": a datetime or ms, "latest": 1000}.
 
     `data_dir` is a folder that keeps all data: what was acknowledged is there after the next start, even if this process is killed.
 
