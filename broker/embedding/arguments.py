@@ -6,6 +6,7 @@ Each error names the argument. An unknown keyword raises TypeError, as Python do
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from functools import wraps
 from inspect import signature
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from ..controls.http.access import ControlAddress
     from ..directories.selection import LogDirOptions, Selection
     from ..directories.source import Source
+    from ..durability.data_directory import DataDirectory
     from ..registry_edge.access import RegistryAddress
     from ..releases.release import Release
     from ..seed_data.reading import Place
@@ -84,6 +86,21 @@ def _selection(options: LogDirOptions) -> Selection:
     return Selection(options.get("topics", ()), options.get("from_offset"), until_ms, options.get("latest"))
 
 
+def data_directory_of(data_dir: str | PathLike[str] | None, others: bool) -> DataDirectory | None:
+    """Returns the directory that keeps the data of a cluster, None without one. `others` is whether other data is given.
+
+    Raises TypeError or ValueError.
+    """
+    if data_dir is None:
+        return None
+    from ..durability.data_directory import DataDirectory
+
+    _check_type("data_dir", data_dir, str, PathLike)
+    if others:
+        raise ValueError("data_dir cannot be combined with from_log_dirs and as_version")
+    return DataDirectory(Path(data_dir))
+
+
 def cluster_config(
     nodes: int,
     settings: Mapping[str, SettingValue],
@@ -92,10 +109,11 @@ def cluster_config(
     *,
     ignore_unknown: bool,
     source: Source | None = None,
+    keeps_data: bool = False,
 ) -> ClusterConfig:
     """Returns the nodes with their settings, on free ports unless the settings contain listeners. Raises TypeError or ValueError.
 
-    With a source, the nodes are those of its log directories.
+    With a source, the nodes are those of its log directories. With `keeps_data`, a data directory follows the cluster.
     """
     if not isinstance(nodes, int) or isinstance(nodes, bool):
         raise TypeError(f"nodes must be an int, not {nodes!r}")
@@ -112,7 +130,7 @@ def cluster_config(
         ignore_unknown_settings=ignore_unknown,
     )
     warn_of_unknown_settings(config.unknown)
-    return security.apply_to(config)
+    return security.apply_to(replace(config, keeps_data=keeps_data))
 
 
 def texts_of(settings: Mapping[str, SettingValue]) -> dict[str, str]:

@@ -23,6 +23,7 @@ from .arguments import (
     check_seed,
     cluster_config,
     control_address,
+    data_directory_of,
     files_of,
     levels_of,
     log_dirs_of,
@@ -64,6 +65,7 @@ class AnyCluster:
         acls: Sequence[str] = (),
         data: Place | Sequence[Place] = (),
         from_log_dirs: Sequence[str | PathLike[str]] | LogDirOptions = (),
+        data_dir: str | PathLike[str] | None = None,
         seed: int | None = None,
         transaction_version: int = 2,
         features: Mapping[str, int] | None = None,
@@ -82,7 +84,13 @@ class AnyCluster:
         security = security_of(tls, users, acls)
         source = log_dirs_of(from_log_dirs)
         registry_settings, settings = split_registry_settings(settings or {})
-        config = cluster_config(nodes, settings, security, as_version, ignore_unknown=ignore_unknown_settings, source=source)
+        directory = data_directory_of(data_dir, bool(from_log_dirs or as_version))
+        config = cluster_config(
+            *(nodes, settings, security, as_version),
+            ignore_unknown=ignore_unknown_settings,
+            source=source,
+            keeps_data=directory is not None,
+        )
         levels = levels_of(features or {}, transaction_version, config.release)
         config = replace(config, features=levels, record=RecordLimits.of(record_exchanges, record_bytes))
         specs = topic_specs_of({} if topics is None else topics)
@@ -93,6 +101,7 @@ class AnyCluster:
             specs,
             files_of(data),
             log_dirs=source,
+            data_dir=directory,
             seed=seed,
             control=control_address(control, control_token),
             capture=capture_options(capture, capture_addresses),
@@ -257,6 +266,8 @@ class Cluster(AnyCluster, BlockingControls):
 
     `from_log_dirs` are `log.dirs` of Apache Kafka, one for each node of a cluster, with whose nodes, topics, records and groups it starts.
     A dict takes a part: {"directories": [...], "topics": ["orders*"], "from_offset": 5, "until_time": a datetime or ms, "latest": 1000}.
+
+    `data_dir` is a folder that keeps all data: what was acknowledged is there after the next start, even if this process is killed.
 
     `data` is a file, a folder or a pattern such as "fixtures/*.jsonl", or several: topics and records with which the cluster starts.
 

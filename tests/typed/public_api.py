@@ -72,6 +72,7 @@ def construction() -> None:
         acls=["User:alice:allow:read:topic:orders"],
         data=["fixtures/*.jsonl", Path("fixtures")],
         from_log_dirs={"directories": ["kafka-data", Path("kafka-data")], "topics": ["orders*"], "latest": 10},
+        data_dir="data",
         seed=1,
         transaction_version=1,
         features={"share.version": 0},
