@@ -9,7 +9,7 @@ PIP_INSTALL = .venv/bin/python -m pip install --quiet --disable-pip-version-chec
 PYTEST = PYTHONDONTWRITEBYTECODE= .venv/bin/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 MODULE = PYTHONPATH=.dev:. .venv/bin/python -m
 
-.PHONY: help run demo test-fast test test-all test-again lint docs paths site links differential conformance damaged damaged-files recorded-directories fuzz soak churn explore-corpus simulate bench dist venv
+.PHONY: help run demo test-fast test test-all test-again lint docs paths site links differential conformance damaged damaged-files recorded-directories fuzz soak churn kills explore-corpus simulate bench dist venv
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -90,6 +90,9 @@ explore-corpus: .venv/.test ## explore services with planted mistakes and their 
 
 churn: .venv/.test ## reset and restore a cluster and create and delete objects under connected clients; MINUTES=1 SEED=1
 	$(MODULE) tests.churn $(if $(MINUTES),--minutes $(MINUTES)) $(if $(SEED),--seed $(SEED))
+
+kills: .venv/.test ## kill a cluster with a data directory again and again under load; KILLS=300, SEED=7 repeats one
+	$(MODULE) tests.kills $(if $(KILLS),--kills $(KILLS)) $(if $(SEED),--seed $(SEED))
 
 simulate: .venv/.test ## run groups, transactions and share groups in virtual time under all faults; SEEDS=20000, SCENARIO=service; SEED=7 repeats one
 	PYTHONHASHSEED=0 $(MODULE) tests.campaign $(if $(SCENARIO),--scenario $(SCENARIO)) $(if $(SEEDS),--seeds $(SEEDS)) $(if $(SEED),--seed $(SEED))

@@ -4,7 +4,7 @@ Run: `python -m benchmarks.spark --quick`. Needs Java, and the first time Maven 
 
 The sources take turns within every round, and the first round is not counted. The ratios of the medians are therefore more reliable than
 absolute figures, which drift with the load of the machine. "tuned" is the connector with larger fetches and Spark's newer API (V2), neither
-of which is its default.
+of which is its default. In the row of log directories, "default" is odradek's own read through the broker.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from tests.spark.spark_process import SparkProcess
 
 from . import spark_queries as queries
 from .brokers import Broker, odradek
-from .spark_topics import Shape, create_topic, delete_topic, fill, fill_exactly
+from .spark_topics import Shape, create_topic, delete_topic, fill, fill_exactly, write_directory
 
 
 class Peer(NamedTuple):
@@ -42,6 +42,8 @@ DEFAULT = Peer("default", "kafka", {})
 TUNED = Peer("tuned", "kafka", {"kafka.max.poll.records": 50_000, "kafka.max.partition.fetch.bytes": 8 << 20})
 EAGER = Peer("tuned", "kafka", {"kafka.fetch.max.wait.ms": 10})
 """The connector tuned for single records."""
+FROM_BROKER = Peer("default", "odradek", {})
+"""odradek's read through a broker, to which the row of log directories compares."""
 
 
 class Bench(NamedTuple):
@@ -112,6 +114,22 @@ def reading(bench: Bench, *, shape: Shape, count: int) -> Iterator[Figure]:
         def figure(peer: Peer) -> float:
             bench.session.run(queries.use_v2, peer is TUNED)
             return rows / bench.session.run(queries.read, peer.source, bench.options(topic, peer, **more), 1) / 1e6
+
+        yield figure
+
+
+@contextmanager
+def reading_directory(bench: Bench, *, shape: Shape, count: int) -> Iterator[Figure]:
+    """Measures batch reads of one partition from a log directory and through the broker, in millions of rows per second."""
+    with new_topic(bench.broker, 1) as topic, tempfile.TemporaryDirectory() as directory:
+        rows = fill(bench.broker, topic, [0], shape, bench.size(count))
+        if (written := write_directory(Path(directory), topic, [0], shape, rows)) != rows:
+            raise RuntimeError(f"{rows} rows are in the broker, {written} in the directory")
+        stored = {"path": directory, "subscribe": topic}
+
+        def figure(peer: Peer) -> float:
+            options = bench.options(topic, peer) if peer is FROM_BROKER else stored
+            return rows / bench.session.run(queries.read, peer.source, options, 1) / 1e6
 
         yield figure
 
@@ -191,6 +209,13 @@ ROWS = (
     _reading("20-180 B + key + 2 headers", Shape(20, 180, key=True, headers=2), 1_500_000, 2.5, 1.5),
     _reading("lz4, 20-180 B + key", Shape(20, 180, key=True, compression=Compression.LZ4), 3_000_000, 2.0, 1.2),
     _reading("zstd, 20-180 B + key", Shape(20, 180, key=True, compression=Compression.ZSTD), 3_000_000, 1.8, 1.0),
+    Row(
+        "log directory, 100 B / through a broker",
+        "M/s",
+        partial(reading_directory, shape=Shape(100, 100), count=4_000_000),
+        1.5,
+        peers=(OURS, FROM_BROKER),
+    ),
     Row("batch read, 1,200 rows", "ms", reading_little, 0.25, peers=(OURS, DEFAULT)),
     Row("micro-batch, 2 x 100 rows", "ms", partial(micro_batches, partitions=2), 1.05, peers=(OURS, DEFAULT)),
     Row("micro-batch, 8 x 100 rows", "ms", partial(micro_batches, partitions=8), 0.95, peers=(OURS, DEFAULT)),

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from ..broker.snapshots.handle import Snapshot
 
 MARK = "kafka_explore"
-MARK_OPTIONS = ("budget", "depth", "without")
+MARK_OPTIONS = ("budget", "depth", "without", "also")
 SHARE = "_kafka_explore_share"
 
 
@@ -51,7 +51,7 @@ def options_of(item: pytest.Item) -> SearchOptions:
     given: Mapping[str, Any] = {} if mark is None else mark.kwargs
     if unknown := [name for name in given if name not in MARK_OPTIONS] or ([] if mark is None else list(mark.args)):
         raise pytest.UsageError(f"@pytest.mark.{MARK}: unknown option {unknown[0]!r}; the options are {', '.join(MARK_OPTIONS)}")
-    if wrong := [name for name in given.get("without", ()) if name not in FAULTS]:
+    if wrong := [name for name in (*given.get("without", ()), *given.get("also", ())) if name not in FAULTS]:
         raise pytest.UsageError(f"@pytest.mark.{MARK}: there is no fault {wrong[0]!r}; the faults are {', '.join(FAULTS)}")
     option = item.config.getoption
     seed = option("--kafka-explore-seed")
@@ -68,6 +68,7 @@ def options_of(item: pytest.Item) -> SearchOptions:
         only=() if only is None else (_only(only),),
         damages=option("--kafka-explore-damage"),
         without=tuple(given.get("without", ())),
+        also=tuple(given.get("also", ())),
     )
 
 

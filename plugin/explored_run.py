@@ -16,11 +16,14 @@ from .failure_report import without
 from .left_open import own_connections
 from .options import timeout_s
 from .running_test import RunningTest
+from .stored_data import stored_data
 
 if TYPE_CHECKING:
     from .. import Cluster
     from ..broker.exploring.plan import Trial
     from ..broker.snapshots.handle import Snapshot
+    from ..simulation.seeds import Test
+    from .explored_simulation import ExploredSimulation
     from .watching import Watched
 
 LEAST_LIMIT_S = 20.0
@@ -52,6 +55,20 @@ class ExploredRun(RunningTest):
         self._stored = StoredData({}, {}, [])
         self._observed: set[int] = set()
         self._evidence = Evidence()
+        self._simulation: ExploredSimulation | None = None
+
+    def simulate(self, test: Test, seed: int) -> bool:
+        """Runs a simulated test with one seed and the faults of the trial."""
+        from .explored_simulation import ExploredSimulation
+
+        self._simulation = simulation = ExploredSimulation(test, self._points, "" if self._trial is None else self._trial.damage)
+        try:
+            self._run_simulation(simulation, seed)
+        finally:
+            self._evidence = simulation.evidence
+            if self._trial is None:
+                self._requests, self._topology, self._stored = simulation.points, simulation.topology, simulation.stored
+        return True
 
     def result(self, reports: Sequence[pytest.TestReport]) -> RunResult:
         """Returns how the run has ended, from pytest's reports."""
@@ -63,17 +80,23 @@ class ExploredRun(RunningTest):
         elif failed is None:
             outcome = RunOutcome.PASSED
         else:
-            outcome = RunOutcome.HUNG if self._timeout is not None and self._timeout.has_expired else RunOutcome.FAILED
+            outcome = RunOutcome.HUNG if self._has_hung else RunOutcome.FAILED
         return RunResult(
             outcome,
             "" if failed is None else _message(failed),
             points=tuple(self._requests),
             topology=self._topology,
-            uses_cluster=bool(self.watch.clusters),
+            uses_cluster=bool(self.watch.clusters) or (self._simulation is not None and self._simulation.uses_cluster),
             leaks=0 if self._trial is not None else sum(len(self._connected(each)) for each in self.watch.clusters),
             stored=self._stored,
             evidence=self._evidence,
         )
+
+    @property
+    def _has_hung(self) -> bool:
+        if self._simulation is not None:
+            return self._simulation.hangs
+        return self._timeout is not None and self._timeout.has_expired
 
     def replace_clusters_in_use(self, *, sets_up_others: bool) -> None:
         """Stops the clusters to which clients of the run are still connected, so that the next run gets others."""
@@ -90,7 +113,7 @@ class ExploredRun(RunningTest):
             if watched.cluster.is_running:
                 topology = topology_of(watched.cluster.topics(), len(watched.cluster.nodes()))
                 self._topology = Topology(max(self._topology.nodes, topology.nodes), {**self._topology.topics, **topology.topics})
-                self._stored = stored_data(watched.cluster, self._stored)
+                self._stored = _stored_data(watched.cluster, self._stored)
 
     def failed(self, report: pytest.TestReport) -> None:
         super().failed(report)
@@ -166,16 +189,12 @@ def _message(report: pytest.TestReport) -> str:
     return text.strip()
 
 
-def stored_data(cluster: Cluster, known: StoredData) -> StoredData:
+def _stored_data(cluster: Cluster, known: StoredData) -> StoredData:
     """Returns the data of a cluster together with that of others."""
-    records, aborted = dict(known.records), dict(known.aborted)
-    for topic in cluster.topics():
-        if not topic.internal:
-            for partition in topic.partitions:
-                place = topic.name, partition.partition
-                found = cluster.records(topic.name, partition=partition.partition) if partition.end_offset else []
-                records[place] = len(found)
-                if numbers := [number for number, record in enumerate(found, 1) if record.transaction == "aborted"]:
-                    aborted[place] = numbers
-    committed = [(group.group_id, each.topic, each.partition) for group in cluster.groups() for each in group.offsets if each.committed]
-    return StoredData(records, aborted, [*known.committed, *committed])
+    records = {
+        (topic.name, part.partition): cluster.records(topic.name, partition=part.partition) if part.end_offset else []
+        for topic in cluster.topics()
+        if not topic.internal
+        for part in topic.partitions
+    }
+    return stored_data(records, cluster.groups(), known)

@@ -13,8 +13,10 @@ from .options import MARK, artifacts_folder, fault_of, timeout_s
 from .watching import Watch, Watched, watching
 
 if TYPE_CHECKING:
-    from ..broker.controls.fault_handles import FaultHandle
+    from ..broker.controls.fault_handles import AnyFaultHandle
+    from ..simulation.seeds import Test
     from .artifacts import Artifacts
+    from .explored_simulation import ExploredSimulation
     from .failure_report import ClusterReport
     from .timeout import Timeout
 
@@ -34,7 +36,7 @@ class RunningTest:
         self._failures: dict[str, str] = {}
         """The texts of failures by the phases of the test."""
         self._timeout: Timeout | None = None
-        self._faults: list[FaultHandle] = []
+        self._faults: list[AnyFaultHandle] = []
         """The faults at points of the clusters of the test."""
 
     @contextmanager
@@ -70,6 +72,22 @@ class RunningTest:
         """Whether each fault at a point has hit a request of one of the clusters."""
         hit = {each.described().options for each in self._faults if each.hits}
         return all(each.described().options in hit for each in self._faults)
+
+    def simulate(self, test: Test, seed: int) -> bool:
+        """Runs a simulated test with one seed and the faults at points of this test. Returns False if there are none."""
+        if not self._points:
+            return False
+        from .explored_simulation import ExploredSimulation
+
+        self._run_simulation(ExploredSimulation(test, self._points, ""), seed)
+        return True
+
+    def _run_simulation(self, simulation: ExploredSimulation, seed: int) -> None:
+        """Runs a simulation. Raises what it raises."""
+        try:
+            simulation.run(seed)
+        finally:
+            self._faults += simulation.handles
 
     def end_timeout(self) -> None:
         """Ends the time limit, because the test has ended or a debugger was entered."""

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from .running_test import RUNNING
+
 if TYPE_CHECKING:
     from ..simulation.seeds import Summary, Test
 
@@ -26,10 +28,15 @@ class Simulations:
         self._config = request.config
 
     def run(self, test: Test, seeds: int | None, seeds_s: float | None) -> None:
-        """Runs a test with its seeds, or with that of --kafka-seed. Raises what the first seed that fails raises, with a report."""
+        """Runs a test with its seeds, or with that of --kafka-seed. Raises what the first seed that fails raises, with a report.
+
+        A test that is explored, or has a fault at a point, is run with one seed, 0 if there is no --kafka-seed.
+        """
         from ..simulation.seeds import run_seeds
 
         seed: int | None = self._config.getoption("--kafka-seed")
+        if self._item.stash[RUNNING].simulate(test, seed or 0):
+            return
         if seed is not None:
             self._replay(test, seed)
             return

@@ -58,7 +58,7 @@ class SimulatedDate(date, metaclass=_StandIn):
 
 
 STAND_INS: dict[Callable[..., Any], Callable[..., Any]] = {datetime: SimulatedDatetime, date: SimulatedDate}
-"""What takes the place of each class."""
+"""The class that takes the place of each original."""
 _KINDS: dict[str, type[date]] = {"datetime": datetime, "date": date}
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..broker.controls.stored_records import records_of
 from ..protocol.batches.records import RecordBatch, batches
+from ..protocol.client.connection import TopicPartition
 from ..protocol.messages.offset_commit import OFFSET_COMMIT
 from ..protocol.messages.produce import PRODUCE
 from ..protocol.messages.txn_offset_commit import TXN_OFFSET_COMMIT
@@ -58,21 +59,11 @@ class Content(NamedTuple):
         return f"{key}{self.value!r}"
 
 
-class Place(NamedTuple):
-    """A partition."""
-
-    topic: str
-    partition: int
-
-    def __str__(self) -> str:
-        return f"{self.topic}-{self.partition}"
-
-
 @dataclass
 class SentBatch:
     """A batch that a client has sent. `acknowledged` says whether the client has learned that it is in the log."""
 
-    place: Place
+    partition: TopicPartition
     client_id: str
     contents: list[Content]
     acknowledged: bool = False
@@ -95,22 +86,22 @@ class History:
         """
         logs, lost = self._logs(), []
         for batch in self._batches():
-            log = logs.get(batch.place)
+            log = logs.get(batch.partition)
             if batch.acknowledged and log is not None and not log.is_shortened:
-                lost += [f"{each} of {batch.client_id} is not in {batch.place}" for each in batch.contents if each not in log.counts]
+                lost += [f"{each} of {batch.client_id} is not in {batch.partition}" for each in batch.contents if each not in log.counts]
         return Verdict("no_record_lost", tuple(lost))
 
     @property
     def each_once(self) -> Verdict:
         """Whether the log contains no record more often than it was sent."""
-        sent: Counter[tuple[Place, Content]] = Counter()
+        sent: Counter[tuple[TopicPartition, Content]] = Counter()
         for batch in self._batches():
-            sent.update((batch.place, each) for each in batch.contents)
+            sent.update((batch.partition, each) for each in batch.contents)
         doubled = [
-            f"{content} is in {place} {number} times and was sent {sent[place, content]} times"
-            for place, log in self._logs().items()
+            f"{content} is in {partition} {number} times and was sent {sent[partition, content]} times"
+            for partition, log in self._logs().items()
             for content, number in log.counts.items()
-            if 0 < sent[place, content] < number
+            if 0 < sent[partition, content] < number
         ]
         return Verdict("each_once", tuple(doubled))
 
@@ -118,17 +109,17 @@ class History:
     def order_within_key(self) -> Verdict:
         """Whether the records of a client with the same key are in the log in the order in which they were sent at first."""
         swapped, logs = [], self._logs()
-        latest: dict[tuple[Place, str, bytes | None], tuple[int, Content]] = {}
+        latest: dict[tuple[TopicPartition, str, bytes | None], tuple[int, Content]] = {}
         for batch in self._batches():
-            log = logs.get(batch.place)
+            log = logs.get(batch.partition)
             for content in batch.contents if log is not None else ():
                 offset = log.first.get(content)  # type: ignore[union-attr]
                 if offset is None or content.key is None:
                     continue
-                key = batch.place, batch.client_id, content.key
+                key = batch.partition, batch.client_id, content.key
                 before = latest.get(key)
                 if before is not None and offset < before[0]:
-                    swapped.append(f"{content} is before {before[1]} in {batch.place}")
+                    swapped.append(f"{content} is before {before[1]} in {batch.partition}")
                 latest[key] = max(before or (offset, content), (offset, content), key=lambda pair: pair[0])
         return Verdict("order_within_key", tuple(swapped))
 
@@ -136,18 +127,18 @@ class History:
     def committed_offsets_never_back(self) -> Verdict:
         """Whether each offset that a group has committed is at least the one before."""
         back = []
-        latest: dict[tuple[str, Place], int] = {}
-        for group_id, place, offset in self._commits():
-            before = latest.get((group_id, place), -1)
+        latest: dict[tuple[str, TopicPartition], int] = {}
+        for group_id, partition, offset in self._commits():
+            before = latest.get((group_id, partition), -1)
             if offset < before:
-                back.append(f"group {group_id} has committed {offset} in {place} after {before}")
-            latest[group_id, place] = offset
+                back.append(f"group {group_id} has committed {offset} in {partition} after {before}")
+            latest[group_id, partition] = offset
         return Verdict("committed_offsets_never_back", tuple(back))
 
-    def _logs(self) -> dict[Place, _Log]:
+    def _logs(self) -> dict[TopicPartition, _Log]:
         topics = self._server().cluster.topics
         return {
-            Place(topic.name, partition.index): _Log(partition)
+            TopicPartition(topic.name, partition.index): _Log(partition)
             for topic in topics.values()
             if not topic.name.startswith("__")
             for partition in topic.partitions
@@ -163,7 +154,7 @@ class History:
 
     def _batches(self) -> Iterable[SentBatch]:
         """Returns the batches in the order in which they were sent at first. A batch that was sent again is contained once."""
-        found: dict[tuple[Place, bytes], SentBatch] = {}
+        found: dict[tuple[TopicPartition, bytes], SentBatch] = {}
         for sent in self._observation.requests[PRODUCE.key]:
             if (decoded := sent.decoded()) is None:
                 continue
@@ -171,18 +162,18 @@ class History:
             accepted = _accepted(response) if sent.is_delivered else set()
             for topic in request.topic_data:
                 for part in topic.partition_data:
-                    place = Place(self._topic(topic), part.index)
+                    partition = TopicPartition(self._topic(topic), part.index)
                     for data in _whole_batches(part.records):
                         view = bytes(data.view)
                         same = view[_PAYLOAD_START : _PRODUCER.start] + view[_PRODUCER.stop :]
-                        batch = found.get((place, same))
+                        batch = found.get((partition, same))
                         if batch is None:
                             contents = [Content(each.key, each.value, tuple(each.headers)) for each in data.records()]
-                            batch = found[place, same] = SentBatch(place, client_id, contents)
+                            batch = found[partition, same] = SentBatch(partition, client_id, contents)
                         batch.acknowledged |= (topic.name, topic.topic_id, part.index) in accepted
         return found.values()
 
-    def _commits(self) -> Iterator[tuple[str, Place, int]]:
+    def _commits(self) -> Iterator[tuple[str, TopicPartition, int]]:
         """Yields the committed offsets in the order in which the coordinators have accepted them."""
         requests = self._observation.requests
         sent = [each for key in (OFFSET_COMMIT.key, TXN_OFFSET_COMMIT.key) for each in requests[key] if each.response is not None]
@@ -193,7 +184,7 @@ class History:
             for topic, answer in zip(request.topics, response.topics, strict=True):
                 for part, result in zip(topic.partitions, answer.partitions, strict=True):
                     if result.error_code == 0:
-                        yield request.group_id, Place(self._topic(topic), part.partition_index), part.committed_offset
+                        yield request.group_id, TopicPartition(self._topic(topic), part.partition_index), part.committed_offset
 
 
 class _Log:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Coroutine, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from itertools import chain
 from random import Random
@@ -50,6 +50,8 @@ class Simulation:
         self._histories: list[History] = []
         self._workers: list[Worker] = []
         self._settling_s: list[float] = []
+        self.on_cluster: list[Callable[[AsyncCluster], Awaitable[object]]] = []
+        """Functions that are awaited with each cluster that has been started."""
 
     def __repr__(self) -> str:
         return f"<Simulation with seed {self.seed}>"
@@ -121,6 +123,8 @@ class Simulation:
         self._histories.append(History(observation, lambda: cluster._server))
         for within_s in self._settling_s:
             GroupsSettle(self._loop, cluster, within_s)
+        for told in self.on_cluster:
+            await told(cluster)
         return cluster
 
     def network(

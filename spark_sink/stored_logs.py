@@ -31,8 +31,8 @@ from .stored_ranges import StoredRange
 
 INTERNAL_TOPICS = frozenset({"__consumer_offsets", "__transaction_state", "__share_group_state"})
 """The topics that no pattern matches, as with brokers, which mark them in their metadata (Kafka's Topic.isInternal)."""
-TASK_BYTES = 64 << 20
-"""The size of the batches of a task. Decoding it takes ten times as long as starting the task."""
+TASK_BYTES = 256 << 20
+"""The size of the batches of a task. Spark needs up to 100 ms for a task, so smaller ones would cost more than they share out."""
 
 
 class StoredPartition(NamedTuple):

@@ -143,6 +143,16 @@ class Segment:
         self._next_entry = self.end + INDEX_INTERVAL_BYTES
         self.max_timestamp = max_timestamps[-1]
 
+    def indexed(self) -> Iterator[tuple[int, int, int, int]]:
+        """Yields the base offset and position of the first batch and of each indexed one, with two timestamps (ms).
+
+        They are the largest one of all batches before it in this segment, and its own.
+        """
+        yield self.base_offset, self.start, NO_TIMESTAMP, max_timestamp_of(self.view[self.start :])
+        for offset, position, newest_before in zip(self._offsets, self._positions, self._max_timestamps, strict=True):
+            if position > self.start:
+                yield offset, position, newest_before, max_timestamp_of(self.view[position:])
+
     def locate(self, offset: int) -> int:
         """Returns the position of the first batch that contains `offset` or a later one, `end` if there is none."""
         if self.last_base_offset <= offset < self.end_offset:

@@ -115,6 +115,10 @@ def append(partition: Partition, batch: memoryview, acks: int, transactional_id:
     rules = config.derived.get(AppendRules) or AppendRules.of(config)
     header = validate_batch(batch, rules.max_message_bytes)
     validated = validate_records(batch, header, rules, now_ms)
+    if rules.schemas is not None:
+        from .schema_ids import check_schemas
+
+        check_schemas(batch, partition.topic.name, rules.schemas, context.cluster.subjects_of_schema)
     if rules.magic < 2:
         from .old_formats import in_older_format
 

@@ -48,11 +48,25 @@ _ATTRIBUTES = Struct(">h")
 _TIMESTAMP = Struct(">q")
 
 
+class SchemaRules(NamedTuple):
+    """How the subjects of keys and values are named whose schemas must be known (`schema_ids.py`); None for what is not checked."""
+
+    key: str | None
+    value: str | None
+
+    @classmethod
+    def of(cls, config: TopicConfig) -> SchemaRules | None:
+        """Returns the rules of a topic, None if it checks neither keys nor values."""
+        key = config.texts["confluent.key.subject.name.strategy"] if config.booleans["confluent.key.schema.validation"] else None
+        value = config.texts["confluent.value.subject.name.strategy"] if config.booleans["confluent.value.schema.validation"] else None
+        return cls(key, value) if key or value else None
+
+
 class AppendRules(NamedTuple):
     """The settings of a topic that concern appends.
 
     `codec` is None for `compression.type=producer`. `record_rules` contains no time bounds, because they change with the clock. `magic` is
-    the format of the topic's messages, 2 for record batches.
+    the format of the topic's messages, 2 for record batches. `schemas` is None unless the topic requires schemas.
     """
 
     max_message_bytes: int
@@ -63,6 +77,7 @@ class AppendRules(NamedTuple):
     codec: Compression | None
     level: int | None
     magic: int = 2
+    schemas: SchemaRules | None = None
 
     @classmethod
     def of(cls, config: TopicConfig) -> AppendRules:
@@ -78,6 +93,7 @@ class AppendRules(NamedTuple):
             codec,
             config.integers[_LEVELS[codec]] if codec in _LEVELS else None,
             config.message_format,
+            SchemaRules.of(config),
         )
         return rules
 

@@ -187,7 +187,7 @@ class ProduceShortcut:
     def _learn(self, request: memoryview, start: int, batch: memoryview, target: ProduceTarget) -> None:
         """Stores the shape of a request whose batch, at `start`, was appended."""
         size, rules = len(request), target.partition.topic.config.derived.get(AppendRules)
-        if rules is None or rules.codec or not rules.create_time or rules.before_ms != MAX_LONG:
+        if rules is None or rules.codec or rules.schemas or not rules.create_time or rules.before_ms != MAX_LONG:
             return
         shape = self._shapes.get(size)
         known = None if shape is None else shape.find(shape.common_of(shape.unpack(request, 0)))

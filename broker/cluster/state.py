@@ -13,13 +13,14 @@ from __future__ import annotations
 
 import logging
 from base64 import urlsafe_b64encode
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cached_property, partial
 from operator import attrgetter
 from random import Random
 from typing import TYPE_CHECKING, Any
 
 from ...storage.blocks import KEPT_BYTES, Blocks
+from ...storage.log import Log
 from ...storage.memory import LogMemory
 from ..scheduling.turns import Turns
 from ..scheduling.waiting import NEXT_TURN, Background
@@ -43,6 +44,7 @@ from .transaction_log import ProducerIds, TransactionLog
 if TYPE_CHECKING:
     from ...protocol.schema import Api, Versions
     from ...protocol.stored.coordinator_records import CoordinatorRecord
+    from ...storage.shadowed_log import LogChanges
     from ..groups.consumer.regex_resolutions import Resolutions
     from ..groups.coordinator import Groups
     from ..releases.zookeeper import ZooKeeper
@@ -79,6 +81,8 @@ class ClusterState:
         self.zookeeper = _zookeeper() if self.release is not None and self.release.has_zookeeper else None
         self.check_tls: Callable[[Broker, BrokerConfig], None] = lambda *_: None
         """Raises InvalidConfig if the TLS listeners of a node could not work with new settings. Set by the edge, which does TLS."""
+        self.subjects_of_schema: Callable[[int], Collection[str]] = lambda _: ()
+        """Returns the subjects that have the schema with an id. Set by the edge, which has the schema registry."""
         limit_bytes = config.max_memory_bytes
         if log_memory is None and limit_bytes is not None:
             log_memory = LogMemory(limit_bytes, partial(_report_full, limit_bytes))
@@ -87,7 +91,9 @@ class ClusterState:
         self.blocks = Blocks(KEPT_BYTES, log_memory, self._blocks_kept, self.background)
         self.metadata_log = MetadataLog(timers, self.config, len(config.nodes))
         self.brokers = Brokers(self.zookeeper)
-        self.topics = Topics(self.config, random, self.brokers, self.blocks, log_memory, self.metadata_log.add)
+        self.changed_logs: LogChanges | None = None
+        """The logs that have changed since they were written to the data directory, None without one."""
+        self.topics = Topics(self.config, random, self.brokers, self._log_maker(config.keeps_data), self.metadata_log.add)
         if self.release is not None:  # because messages of older formats exist only in older releases
             self.topics.on_addition = self._check_format
         self.topics_by_id = self.topics.by_id
@@ -112,6 +118,15 @@ class ClusterState:
         self.on_event: Callable[..., None] = lambda *_, **__: None
         """Called with the kind and the text of an event for the record, with its node if it has one, and with more fields."""
         self.on_topic_deletion: Callable[[Topic], None] = lambda _: None
+
+    def _log_maker(self, keeps_data: bool) -> Callable[[], Log]:
+        """Returns the function that makes the logs of partitions. Logs of a data directory note their changes."""
+        if not keeps_data:
+            return partial(Log, self.log_memory, self.blocks)
+        from ...storage.shadowed_log import LogChanges, ShadowedLog
+
+        self.changed_logs = LogChanges()
+        return partial(ShadowedLog, self.changed_logs, self.log_memory, self.blocks)
 
     def _new_coordinators(self) -> None:
         self.coordinator_log = CoordinatorLog(self.topics, self.timers, self.wake)
@@ -302,6 +317,7 @@ class ClusterState:
     def alter_topic(self, topic: Topic, overrides: Mapping[str, str]) -> None:
         """Replaces the configs of a topic."""
         topic.config.alter(overrides)
+        topic.changed()
         self._min_isr_changed(topic)
         if any(partition.adding for partition in topic.partitions):
             self.replica_control.throttles_changed()

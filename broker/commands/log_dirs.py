@@ -1,17 +1,22 @@
-"""`odradek serve --from-log-dir`: the log directories with which a cluster starts, and the part of them to take."""
+"""`odradek serve --data-dir` and `--from-log-dir`: the directory that keeps a cluster's data, and directories with which it starts."""
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from .options import count, moment
 
 if TYPE_CHECKING:
     from ..directories.source import Source
+    from ..durability.data_directory import DataDirectory
 
 
 def add_log_dir_options(run: argparse.ArgumentParser) -> None:
+    run.add_argument(
+        "--data-dir", metavar="DIR", help="keep all data in this directory, and start with what it contains (default: only in memory)"
+    )
     run.add_argument(
         "--from-log-dir",
         nargs="+",
@@ -26,6 +31,22 @@ def add_log_dir_options(run: argparse.ArgumentParser) -> None:
     time_help = "with --from-log-dir: leave out records from this time on, such as 2026-01-31T12:00:00+00:00, or in ms"
     run.add_argument("--until-time", type=moment, metavar="TIME", help=time_help)
     run.add_argument("--latest", type=count, metavar="N", help="with --from-log-dir: take only the last N records of each partition")
+
+
+def data_directory(options: argparse.Namespace, environ: Mapping[str, str]) -> DataDirectory | None:
+    """Returns the directory of --data-dir, None without the option. Raises InvalidConfig."""
+    if options.data_dir is None:
+        return None
+    from pathlib import Path
+
+    from ..settings.properties import InvalidConfig
+
+    if options.load is not None or options.from_log_dir or options.as_version is not None:
+        raise InvalidConfig("--data-dir cannot be combined with --load, --from-log-dir and --as-version")
+
+    from ..durability.data_directory import DataDirectory
+
+    return DataDirectory(Path(options.data_dir), environ.get("CLUSTER_ID"))
 
 
 def log_dirs(options: argparse.Namespace) -> Source | None:

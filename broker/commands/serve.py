@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from ..process.garbage import no_collection
-from .log_dirs import add_log_dir_options, log_dirs
+from .log_dirs import add_log_dir_options, data_directory, log_dirs
 from .options import add_trace_options, count, feature, node_count, pair, port, refuse, size
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def _server_options(options: argparse.Namespace, environ: Mapping[str, str]) -> 
     from .saved import saved_config, saved_state
 
     registry, registry_settings = schema_registry(options, environ)
-    saved, source = saved_state(options), log_dirs(options)
+    saved, source, data_dir = saved_state(options), log_dirs(options), data_directory(options, environ)
     cluster = cluster_config(options, environ, source) if saved is None else saved_config(saved, options, environ)
     cluster = with_record(cluster, options)
     return ServerOptions(
@@ -110,6 +110,7 @@ def _server_options(options: argparse.Namespace, environ: Mapping[str, str]) -> 
         topic_specs(options, environ, cluster),
         seed_files(options),
         source,
+        data_dir,
         saved,
         control=control_address(options, environ),
         capture=capture_options(options),
@@ -200,7 +201,8 @@ def cluster_config(options: argparse.Namespace, environ: Mapping[str, str], sour
         from ..cluster.features import check_levels
 
         check_levels(features, cluster.release)
-    return security.apply_to(replace(cluster, max_memory_bytes=options.max_memory, features=features))
+    cluster = replace(cluster, max_memory_bytes=options.max_memory, features=features, keeps_data=options.data_dir is not None)
+    return security.apply_to(cluster)
 
 
 def with_record(cluster: ClusterConfig, options: argparse.Namespace) -> ClusterConfig:

@@ -44,6 +44,8 @@ class SharedState:
         """The connections that have new output or are to be closed."""
         self.gate: Gate | None = None
         """The gate that requests pass through. It is None without any fault or quota, so that requests then cost nothing more."""
+        self.write_changes: Callable[[], bool] | None = None
+        """Writes what has changed to the data directory, and returns False if it cannot. None without a data directory."""
 
     def advance(self, now_ms: int) -> None:
         """Sets the time to `now_ms`, runs the timers that are due and resumes the requests that they woke."""
@@ -66,14 +68,26 @@ class SharedState:
         self.unflushed += unflushed
 
     def flush(self) -> None:
-        """Calls `on_output` of every connection that has new output or is to be closed."""
-        while self.unflushed:
+        """Writes what has changed to the data directory, and calls `on_output` of every connection with new output or that is to be closed.
+
+        Output that follows from a change which cannot be written is discarded with its connection.
+        """
+        while True:
+            if self.write_changes is not None and not self.write_changes():
+                self._discard_output()
+            if not self.unflushed:
+                return
             unflushed, self.unflushed = self.unflushed, []
             for connection in unflushed:
                 try:
                     connection.on_output()
                 except Exception as error:  # noqa: BLE001  (of any handler)
                     connection.abort(error, "writing its answers")
+
+    def _discard_output(self) -> None:
+        unflushed, self.unflushed = self.unflushed, []
+        for connection in unflushed:
+            connection.discard("the data directory cannot be written")
 
 
 class Output:
@@ -207,7 +221,11 @@ class Output:
     def abort(self, error: Exception, doing: str) -> None:
         """Logs a bug with its stack trace and closes the connection at once, without writing its output."""
         self.log_failure(error, doing)
-        self.lost("an internal error")
+        self.discard("an internal error")
+
+    def discard(self, reason: str) -> None:
+        """Closes the connection at once, without writing its output."""
+        self.lost(reason)
         self.output, self.output_bytes = [], 0
         self._on_abort()
 

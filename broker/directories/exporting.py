@@ -91,7 +91,7 @@ def _replica(partition: Partition, node_id: int) -> Replica:
         end_offset,
         min(partition.high_watermark, end_offset),
         [EpochStart(epoch, offset) for epoch, offset in log.epochs if offset < end_offset or offset == log.start_offset],
-        list(_producers(producers)),
+        list(producer_entries(producers)),
         [aborted for aborted in producers.aborted(log.start_offset, end_offset) if aborted.last_offset < end_offset],
     )
 
@@ -109,7 +109,8 @@ def _segments(partition: Partition, end_offset: int) -> Iterator[SegmentParts]:
         yield SegmentParts(end_offset, [])
 
 
-def _producers(producers: Producers) -> Iterator[ProducerEntry]:
+def producer_entries(producers: Producers) -> Iterator[ProducerEntry]:
+    """Yields the producers of a partition as its snapshot contains them."""
     for producer_id, state in producers:
         epoch_and_times = (state.timestamp, state.coordinator_epoch, producers.open_since(producer_id))
         last = state.last_batch

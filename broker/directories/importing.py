@@ -14,7 +14,7 @@ from ...protocol.stored.metadata_records import PartitionRecord
 from ...storage.directories.log_loading import load_log
 from ...storage.directories.metadata_image import BROKER_CONFIG, CLIENT_METRICS_CONFIG, GROUP_CONFIG, TOPIC_CONFIG, MetadataImage
 from ...storage.directories.names import PARTITION_METADATA, UUID_BYTES, DamagedFile, PartitionName
-from ...storage.directories.stored_cluster import committed_end
+from ...storage.directories.stored_cluster import Copy, committed_end
 from ...storage.directories.text_files import read_topic_id
 from ..cluster.quotas import entity_of
 from ..cluster.state import ClusterState
@@ -25,6 +25,7 @@ from ..settings.properties import InvalidConfig
 from ..settings.validation import validate_group_configs, validate_topic_configs
 from ..settings.values import TopicConfig
 from ..topics.partition import Partition, Topic
+from ..topics.replication import NO_LEADER
 from ..topics.topics import internal_topic
 from .coordinators import replay_coordinators
 from .source import Source
@@ -105,12 +106,13 @@ def _add_partition(cluster: ClusterState, source: Source, topic: Topic, record: 
     chosen = source.best_copy(name, record)
     wanted = [copy.node_id for copy in source.copies.get(name, [])] if record is None else record.replicas
     replicas = [node_id for node_id in wanted if node_id in nodes] or nodes[:1]
-    leader = chosen.node_id if chosen is not None and chosen.node_id in replicas else replicas[0]
+    leader = _leader(replicas, chosen, record if source.has_all_nodes else None)
     partition = Partition(topic, name.partition, replicas, [leader, *(each for each in replicas if each != leader)])
     partition.leader_epoch = 0 if record is None else max(0, record.leader_epoch)
     topic.partitions.append(partition)
     if chosen is None:
-        log.warning("no directory has the partition %s, which is empty", name)
+        if not source.has_all_nodes:
+            log.warning("no directory has the partition %s, which is empty", name)
         return
     stored = chosen.directory.read_log(name)
     for damage in stored.damages:
@@ -118,9 +120,15 @@ def _add_partition(cluster: ClusterState, source: Source, topic: Topic, record: 
     load_log(partition.log, partition.producers, stored, cluster.timers.now_ms)
     partition.virtual_segments.load(partition.log, stored.file_starts)
     partition.update_held_offset()
-    if (end_offset := committed_end(chosen, name, record)) is not None:
+    if not source.has_all_nodes and (end_offset := committed_end(chosen, name, record)) is not None:
         partition.truncate_to(max(end_offset, partition.log.start_offset))
     source.selection.cut(partition)
+
+
+def _leader(replicas: list[int], chosen: Copy | None, record: PartitionRecord | None) -> int:
+    """Returns the node that leads: that of the record, else the one whose copy was chosen, else the first one."""
+    wanted = (NO_LEADER if record is None else record.leader, NO_LEADER if chosen is None else chosen.node_id)
+    return next((node_id for node_id in wanted if node_id in replicas), replicas[0])
 
 
 def _import_settings(cluster: ClusterState, image: MetadataImage) -> None:

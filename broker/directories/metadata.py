@@ -20,19 +20,26 @@ EVERY_ENTITY = Match({}, (), strict=False)
 def metadata_records(cluster: ClusterState, directory_ids: Mapping[int, bytes]) -> Iterator[Message]:
     """Yields the records of a cluster. `directory_ids` are the ids of the nodes' log directories.
 
-    The level of metadata.version is the first record, because Kafka demands it. Without the record of producer ids, Kafka would generate
-    ids that the logs contain.
+    Without the record of producer ids, Kafka would generate ids that the logs contain.
+    """
+    yield from cluster_records(cluster)
+    for topic in cluster.topics.values():
+        yield from topic_records(topic, directory_ids)
+    if cluster.producer_ids.next_id:
+        yield stored.ProducerIdsRecord(broker_id=cluster.brokers.controller_id, next_producer_id=cluster.producer_ids.next_id)
+
+
+def cluster_records(cluster: ClusterState) -> Iterator[Message]:
+    """Yields the records of everything but topics and producer ids.
+
+    The level of metadata.version is the first record, because Kafka demands it.
     """
     levels = {METADATA_VERSION: SUPPORTED[METADATA_VERSION][1], **cluster.features.levels}
     for name, level in levels.items():
         if level and name != KRAFT_VERSION:
             yield stored.FeatureLevelRecord(name=name, feature_level=level)
     yield from _configs(cluster)
-    for topic in cluster.topics.values():
-        yield from _topic(topic, directory_ids)
     yield from _accounts(cluster)
-    if cluster.producer_ids.next_id:
-        yield stored.ProducerIdsRecord(broker_id=cluster.brokers.controller_id, next_producer_id=cluster.producer_ids.next_id)
 
 
 def _configs(cluster: ClusterState) -> Iterator[stored.ConfigRecord]:
@@ -50,23 +57,24 @@ def _settings(kind: int, resource: str, settings: Mapping[str, str]) -> Iterator
         yield stored.ConfigRecord(resource_type=kind, resource_name=resource, name=name, value=text)
 
 
-def _topic(topic: Topic, directory_ids: Mapping[int, bytes]) -> Iterator[Message]:
+def topic_records(topic: Topic, directory_ids: Mapping[int, bytes]) -> Iterator[Message]:
+    """Yields the records of a topic with its settings and partitions."""
     yield stored.TopicRecord(name=topic.name, topic_id=topic.id)
     yield from _settings(TOPIC_CONFIG, topic.name, topic.config.overrides)
     for partition in topic.partitions:
         yield stored.PartitionRecord(
             partition_id=partition.index,
             topic_id=topic.id,
-            replicas=partition.replicas,
-            isr=partition.isr,
-            removing_replicas=partition.removing,
-            adding_replicas=partition.adding,
+            replicas=list(partition.replicas),
+            isr=list(partition.isr),
+            removing_replicas=list(partition.removing),
+            adding_replicas=list(partition.adding),
             leader=partition.leader,
             leader_epoch=partition.leader_epoch,
             partition_epoch=partition.leader_epoch,
             directories=[directory_ids.get(node_id, UNKNOWN_DIRECTORY) for node_id in partition.replicas],
-            eligible_leader_replicas=partition.elr or None,
-            last_known_elr=partition.last_known_elr or None,
+            eligible_leader_replicas=list(partition.elr) or None,
+            last_known_elr=list(partition.last_known_elr) or None,
         )
 
 

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from fnmatch import fnmatchcase
+from os import PathLike
 from pathlib import Path
+from typing import Required, TypedDict
 
 from ..topics.names import INTERNAL_TOPICS
 from ..topics.partition import Partition
@@ -42,6 +45,16 @@ class Selection:
             starts.append(log.end_offset - self.latest)
         if max(starts) > log.start_offset:
             partition.delete_before(max(starts))
+
+
+class LogDirOptions(TypedDict, total=False):
+    """Log directories, and the part of their records that a cluster in a Python program takes, with the fields of `Selection`."""
+
+    directories: Required[Sequence[str | PathLike[str]]]
+    topics: Sequence[str]
+    from_offset: int
+    until_time: datetime | int
+    latest: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,9 @@ log = logging.getLogger("kafka.log.LogManager")
 class Source(StoredCluster):
     """The directories to import, and the part of their records to take."""
 
+    has_all_nodes = False
+    """Whether one directory has the logs of all nodes, as a data directory has."""
+
     def __init__(self, paths: Iterable[Path], selection: Selection) -> None:
         super().__init__(paths)
         self.selection = selection

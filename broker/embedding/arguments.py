@@ -6,6 +6,8 @@ Each error names the argument. An unknown keyword raises TypeError, as Python do
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
 from functools import wraps
 from inspect import signature
 from os import PathLike
@@ -23,7 +25,9 @@ from ..settings.spelling import check_scope
 
 if TYPE_CHECKING:
     from ..controls.http.access import ControlAddress
+    from ..directories.selection import LogDirOptions, Selection
     from ..directories.source import Source
+    from ..durability.data_directory import DataDirectory
     from ..registry_edge.access import RegistryAddress
     from ..releases.release import Release
     from ..seed_data.reading import Place
@@ -50,17 +54,51 @@ def suggest_keywords(function: F) -> F:
     return cast(F, call)
 
 
-def log_dirs_of(directories: Sequence[str | PathLike[str]]) -> Source | None:
-    """Returns the log directories to import, None without any. Raises TypeError or ValueError."""
-    if not directories:
+def log_dirs_of(given: Sequence[str | PathLike[str]] | LogDirOptions) -> Source | None:
+    """Returns the log directories to import, and the part to take; None without any. Raises TypeError or ValueError."""
+    if not given:
         return None
-    from ..directories.selection import LogDirImport
+    from ..directories.selection import LogDirImport, LogDirOptions
     from ..directories.source import source_of
 
-    _check_type("from_log_dirs", directories, list, tuple)
-    for each in directories:
-        _check_type("from_log_dirs", each, str, PathLike)
-    return source_of(LogDirImport([Path(each) for each in directories]))
+    _check_type("from_log_dirs", given, list, tuple, dict)
+    options = given if isinstance(given, dict) else LogDirOptions(directories=given)
+    names = LogDirOptions.__annotations__
+    if unknown := [name for name in options if name not in names]:
+        raise ValueError(f"from_log_dirs: unknown option {unknown[0]!r}; the options are {', '.join(names)}")
+    if not options.get("directories"):
+        raise ValueError("from_log_dirs: directories is missing; give log.dirs of a broker")
+    _check_items("from_log_dirs: directories", options["directories"], str, PathLike)
+    _check_items("from_log_dirs: topics", options.get("topics", ()), str)
+    return source_of(LogDirImport([Path(each) for each in options["directories"]], _selection(options)))
+
+
+def _selection(options: LogDirOptions) -> Selection:
+    from ..directories.selection import Selection
+
+    for name in ("from_offset", "until_time", "latest"):
+        value = options.get(name, 0)
+        _check_type(f"from_log_dirs: {name}", value, int, *((datetime,) if name == "until_time" else ()))
+        if isinstance(value, int) and value < 0:
+            raise ValueError(f"from_log_dirs: {name} must be at least 0, not {value}")
+    until = options.get("until_time")
+    until_ms = int(until.timestamp() * 1000) if isinstance(until, datetime) else until
+    return Selection(options.get("topics", ()), options.get("from_offset"), until_ms, options.get("latest"))
+
+
+def data_directory_of(data_dir: str | PathLike[str] | None, others: bool) -> DataDirectory | None:
+    """Returns the directory that keeps the data of a cluster, None without one. `others` is whether other data is given.
+
+    Raises TypeError or ValueError.
+    """
+    if data_dir is None:
+        return None
+    from ..durability.data_directory import DataDirectory
+
+    _check_type("data_dir", data_dir, str, PathLike)
+    if others:
+        raise ValueError("data_dir cannot be combined with from_log_dirs and as_version")
+    return DataDirectory(Path(data_dir))
 
 
 def cluster_config(
@@ -71,10 +109,11 @@ def cluster_config(
     *,
     ignore_unknown: bool,
     source: Source | None = None,
+    keeps_data: bool = False,
 ) -> ClusterConfig:
     """Returns the nodes with their settings, on free ports unless the settings contain listeners. Raises TypeError or ValueError.
 
-    With a source, the nodes are those of its log directories.
+    With a source, the nodes are those of its log directories. With `keeps_data`, a data directory follows the cluster.
     """
     if not isinstance(nodes, int) or isinstance(nodes, bool):
         raise TypeError(f"nodes must be an int, not {nodes!r}")
@@ -91,7 +130,7 @@ def cluster_config(
         ignore_unknown_settings=ignore_unknown,
     )
     warn_of_unknown_settings(config.unknown)
-    return security.apply_to(config)
+    return security.apply_to(replace(config, keeps_data=keeps_data))
 
 
 def texts_of(settings: Mapping[str, SettingValue]) -> dict[str, str]:
@@ -183,3 +222,10 @@ def _check_type(name: str, value: object, *kinds: type) -> None:
     """Raises TypeError unless a value has one of some types; True and False do not count as numbers."""
     if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
         raise TypeError(f"{name} must be {' or '.join(each.__name__ for each in kinds)}, not {value!r}")
+
+
+def _check_items(name: str, values: Sequence[object], *kinds: type) -> None:
+    """Raises TypeError unless values are a list or a tuple of some types."""
+    _check_type(name, values, list, tuple)
+    for each in values:
+        _check_type(name, each, *kinds)

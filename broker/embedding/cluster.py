@@ -23,6 +23,7 @@ from .arguments import (
     check_seed,
     cluster_config,
     control_address,
+    data_directory_of,
     files_of,
     levels_of,
     log_dirs_of,
@@ -38,6 +39,7 @@ from .topic import AsyncTopic, Topic
 
 if TYPE_CHECKING:
     from ..cluster.startup_topics import TopicOptions
+    from ..directories.selection import LogDirOptions
     from ..network.server import Server
     from ..seed_data.reading import Place
     from ..tls.generated import GeneratedTls
@@ -62,7 +64,8 @@ class AnyCluster:
         users: Mapping[str, str] | None = None,
         acls: Sequence[str] = (),
         data: Place | Sequence[Place] = (),
-        from_log_dirs: Sequence[str | PathLike[str]] = (),
+        from_log_dirs: Sequence[str | PathLike[str]] | LogDirOptions = (),
+        data_dir: str | PathLike[str] | None = None,
         seed: int | None = None,
         transaction_version: int = 2,
         features: Mapping[str, int] | None = None,
@@ -81,7 +84,13 @@ class AnyCluster:
         security = security_of(tls, users, acls)
         source = log_dirs_of(from_log_dirs)
         registry_settings, settings = split_registry_settings(settings or {})
-        config = cluster_config(nodes, settings, security, as_version, ignore_unknown=ignore_unknown_settings, source=source)
+        directory = data_directory_of(data_dir, bool(from_log_dirs or as_version))
+        config = cluster_config(
+            *(nodes, settings, security, as_version),
+            ignore_unknown=ignore_unknown_settings,
+            source=source,
+            keeps_data=directory is not None,
+        )
         levels = levels_of(features or {}, transaction_version, config.release)
         config = replace(config, features=levels, record=RecordLimits.of(record_exchanges, record_bytes))
         specs = topic_specs_of({} if topics is None else topics)
@@ -92,6 +101,7 @@ class AnyCluster:
             specs,
             files_of(data),
             log_dirs=source,
+            data_dir=directory,
             seed=seed,
             control=control_address(control, control_token),
             capture=capture_options(capture, capture_addresses),
@@ -255,6 +265,9 @@ class Cluster(AnyCluster, BlockingControls):
     `as_version` is the release of Kafka to emulate, from "2.1" to "4.3" (the default), or "wireshark-4.0".
 
     `from_log_dirs` are `log.dirs` of Apache Kafka, one for each node of a cluster, with whose nodes, topics, records and groups it starts.
+    A dict takes a part: {"directories": [...], "topics": ["orders*"], "from_offset": 5, "until_time": a datetime or ms, "latest": 1000}.
+
+    `data_dir` is a folder that keeps all data: what was acknowledged is there after the next start, even if this process is killed.
 
     `data` is a file, a folder or a pattern such as "fixtures/*.jsonl", or several: topics and records with which the cluster starts.
 

@@ -9,10 +9,12 @@ from ...protocol.frame import Buffer
 from ...protocol.schema import Message
 from ..api.gate import Answering, Asked
 from ..api.registry import CloseConnection
-from ..faults.acts import Act, Deliver, Delivering, Serve
+from ..faults.acts import Act, Deliver, Delivering, Serve, wait_keeping_open
 from ..faults.delivery import Delay, Drop
 from ..faults.elements import Element, Elements
 from ..faults.presets import move_anywhere
+from ..groups.classic.group import ClassicGroup
+from ..groups.states import GroupState
 from ..topics.names import CONSUMER_OFFSETS, TRANSACTION_STATE
 from ..topics.partition import Partition
 from ..transactions.transaction import TransactionState
@@ -20,9 +22,12 @@ from .table import LATE_MS
 
 if TYPE_CHECKING:
     from ..faults.table import Faults
+    from ..groups.coordinator import Group
     from ..transactions.coordinator import Transactions
     from ..transactions.transaction import Transaction
 
+ABSENCE_MS = 1000
+"""How long a member of several is away after its session has expired: long enough for the others to join again and to go on."""
 Crash = Callable[[int], None]
 """A function that ends a node without controlled shutdown after the present turn, and starts it again."""
 
@@ -128,28 +133,69 @@ class MoveCoordinator(PointAct):
 
 
 class ExpireSession(PointAct):
-    """The member was removed from its group before its request arrives, because it has been silent for too long."""
+    """The member was removed from its group before its request arrives, because it has been silent for too long.
+
+    If the group has other members, the request arrives ABSENCE_MS later, so that they have taken over the work of the member.
+    """
 
     def is_possible(self, asked: Asked, request: Message) -> bool:
         return any(True for _ in self._sessions(asked, request))
 
     def serve(self, asked: Asked, request: Message, rest: Serve) -> Answering:
-        for key, expire in list(self._sessions(asked, request)):
-            asked.context.cluster.timers.cancel(key)
-            expire()
+        groups = self._expire(asked, request)
+        end_ms = asked.context.now_ms + ABSENCE_MS
+        while any(group.members for group in groups) and asked.context.now_ms < end_ms:
+            yield wait_keeping_open(asked.channel, asked.context, self, "the return of a member that is away", end_ms)
         return (yield from rest(request))
 
-    def _sessions(self, asked: Asked, request: Message) -> Iterator[tuple[tuple[str, str, str], Callable[[], None]]]:
-        """Yields the sessions of the member that the request names; of a Fetch, which names none, those of its client id."""
+    def _expire(self, asked: Asked, request: Message) -> list[Group]:
+        """Removes the member, and returns the groups of which it was one."""
+        sessions = list(self._sessions(asked, request))
+        for group, member_id in sessions:
+            asked.context.cluster.timers.cancel(("session", group.group_id, member_id))
+            group.timer_action("session", member_id)()
+        return [group for group, _ in sessions]
+
+    def _sessions(self, asked: Asked, request: Message) -> Iterator[tuple[Group, str]]:
+        """Yields the group and the id of the member that the request names; of a Fetch, which names none, those of its client id."""
         member_id: str = getattr(request, "member_id", "")
         timers = asked.context.cluster.timers
         for group in asked.context.cluster.groups:
             members: list[Any] = list(group.members.values())  # of any kind of group
             for member in members:
-                key = ("session", group.group_id, member.member_id)
                 is_meant = member.member_id == member_id if member_id else member.client_id == asked.header.client_id
-                if is_meant and key in timers:
-                    yield key, group.timer_action("session", member.member_id)
+                if is_meant and ("session", group.group_id, member.member_id) in timers:
+                    yield group, member.member_id
+
+
+class CutOffMember(ExpireSession):
+    """The request is served, but its response is lost, and the member is removed before it comes back."""
+
+    def serve(self, asked: Asked, request: Message, rest: Serve) -> Answering:
+        yield from rest(request)
+        self._expire(asked, request)
+        return None
+
+    def deliver(self, _asked: Asked, _parts: list[Buffer], _rest: Deliver) -> Delivering:
+        yield from ()
+        raise CloseConnection("the response is lost and the member is removed", reset=True)
+
+
+class Rebalance(PointAct):
+    """The members of the group, which has the classic protocol and is stable, have to join again."""
+
+    def is_possible(self, asked: Asked, request: Message) -> bool:
+        return self._stable_group(asked, request) is not None
+
+    def serve(self, asked: Asked, request: Message, rest: Serve) -> Answering:
+        group = self._stable_group(asked, request)
+        if group is not None:
+            group.rebalance("a member has joined and left")
+        return (yield from rest(request))
+
+    def _stable_group(self, asked: Asked, request: Message) -> ClassicGroup | None:
+        group = asked.context.cluster.groups.get(_group_id(asked, request))
+        return group if isinstance(group, ClassicGroup) and group.state is GroupState.STABLE else None
 
 
 class TransactionAct(PointAct):
@@ -203,6 +249,58 @@ class SendTwice(Act):
         return (yield from rest(request))
 
 
+class RefuseRecords(PointAct):
+    """The topics of the request have max.message.bytes=0 while it is served."""
+
+    def is_possible(self, asked: Asked, request: Message) -> bool:
+        return any(True for _ in partitions_of(asked, request))
+
+    def serve(self, asked: Asked, request: Message, rest: Serve) -> Answering:
+        cluster = asked.context.cluster
+        topics = {partition.topic: dict(partition.topic.config.overrides) for partition in partitions_of(asked, request)}
+        for topic, overrides in topics.items():
+            cluster.alter_topic(topic, overrides | {"max.message.bytes": "0"})
+        try:
+            return (yield from rest(request))
+        finally:
+            for topic, overrides in topics.items():
+                cluster.alter_topic(topic, overrides)
+
+
+class ExpireRecords(PointAct):
+    """The partitions of the request have only their last record."""
+
+    def is_possible(self, asked: Asked, request: Message) -> bool:
+        return any(_has_several_records(partition) for partition in partitions_of(asked, request))
+
+    def serve(self, asked: Asked, request: Message, rest: Serve) -> Answering:
+        for partition in filter(_has_several_records, partitions_of(asked, request)):
+            partition.delete_before(partition.high_watermark - 1)
+            asked.context.cluster.wake(partition)
+        return (yield from rest(request))
+
+
+def _has_several_records(partition: Partition) -> bool:
+    return "delete" in partition.topic.config.lists["cleanup.policy"] and partition.high_watermark - partition.log.start_offset > 1
+
+
+class ExpireOffsets(PointAct):
+    """The group has no committed offsets any more. Only a group that was empty before the client came can have lost them."""
+
+    def is_possible(self, asked: Asked, request: Message) -> bool:
+        groups = asked.context.cluster.groups
+        group = groups.get(_group_id(asked, request))
+        return (group is None or len(group.members) <= 1) and len(groups.offsets.of(_group_id(asked, request))) > 0
+
+    def serve(self, asked: Asked, request: Message, rest: Serve) -> Answering:
+        asked.context.cluster.groups.offsets.delete_all(_group_id(asked, request))
+        return (yield from rest(request))
+
+
+def _group_id(asked: Asked, request: Message) -> str:
+    return elements_of(asked, request)[0].group or ""
+
+
 class GrowTopics(PointAct):
     """Each topic of the request that has several partitions gets one more, and the connection is reset, so that the client looks again."""
 
@@ -229,6 +327,8 @@ def act_of(fault: str, faults: Faults, crash: Crash) -> Act:
             return Drop("after", "rst")
         case "reset":
             return Drop("before", "rst")
+        case "no-response":
+            return Drop("after", None)
         case "late":
             return Delay(LATE_MS, 0, faults.cluster.random)
         case "sent-twice":
@@ -239,11 +339,16 @@ def act_of(fault: str, faults: Faults, crash: Crash) -> Act:
 
 
 _POINT_ACTS: dict[str, type[PointAct]] = {
+    "cut-off": CutOffMember,
     "session-expired": ExpireSession,
+    "rebalance": Rebalance,
     "leader-lost": LoseLeader,
     "transaction-timed-out": TimeOutTransaction,
     "coordinator-moves": MoveCoordinator,
     "leader-moves": MoveLeaders,
     "fenced": FenceProducer,
     "partitions-grow": GrowTopics,
+    "refused": RefuseRecords,
+    "records-expired": ExpireRecords,
+    "offsets-expired": ExpireOffsets,
 }

@@ -1,6 +1,7 @@
-"""The order in which faults are tried: the most telling ones first, and of many similar requests only the first, the second and the last.
+"""The order in which faults are tried: the most telling ones first, and of many similar requests only some.
 
-Heartbeats and fetches follow each other without a difference for the service, so that those in between are left out.
+Heartbeats and fetches follow each other without a difference for the service, so that only the first, the second, the one in the middle and
+the last are tried: at the beginning a member has not worked yet, and at the end it has finished.
 Requests that write are tried up to MAX_WRITES of them, those in between after all others.
 """
 
@@ -62,12 +63,15 @@ class Trial(NamedTuple):
         return "; then ".join(f"{role}: {words}" for role, words in self.words)
 
 
-def planned(points: Sequence[RequestPoint], topology: Topology, without: Container[str] = ()) -> list[Trial]:
-    """Returns the runs with one fault, in the order in which they should be tried, except for the faults in `without`."""
+def planned(points: Sequence[RequestPoint], topology: Topology, without: Container[str] = (), also: Container[str] = ()) -> list[Trial]:
+    """Returns the runs with one fault, in the order in which they should be tried.
+
+    The faults in `without` are left out, and of the rare ones those in `also` are tried.
+    """
     weighted = [
         (fault.weight + _API_WEIGHTS.get(point.api, 0) + place, point, fault.name)
         for point, place in _chosen(points)
-        for fault in faults_at(point, topology)
+        for fault in faults_at(point, topology, also)
         if fault.name not in without
     ]
     weighted.sort(key=lambda each: -each[0])
@@ -107,8 +111,8 @@ def _chosen(points: Sequence[RequestPoint]) -> Iterator[tuple[RequestPoint, int]
 
 
 def _of_kind(group: Sequence[RequestPoint], writes: bool) -> Iterator[tuple[RequestPoint, int]]:
-    """Yields the first, the second and the last point, and those in between if they write."""
-    places: Mapping[int, int] = {0: 0, len(group) - 1: -8, 1: -4}
+    """Yields the first, the second, the middle and the last point, or all if they write."""
+    places: Mapping[int, int] = ({} if writes else {len(group) // 2: -6}) | {len(group) - 1: -8, 1: -4, 0: 0}
     for number, point in enumerate(group):
         if number in places:
             yield point, places[number] if number else 0

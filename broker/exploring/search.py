@@ -14,6 +14,7 @@ from ..plurals import counted
 from .damage import damages_of
 from .plan import Trial, pairs, planned
 from .points import common_points
+from .table import JOINS
 from .topology import Topology
 from .verdicts import NO_REQUEST, Exploration, FoundFailure, RunOutcome, RunResult, judged
 
@@ -32,8 +33,8 @@ class SearchOptions:
     """How long a test is explored, and with how many faults in a run.
 
     `share` is the number of a worker from 0 and the number of workers, among which the faults are divided. `only` are the trials to run
-    instead of those that follow from the points, and the faults in `without` are not tried. With `damages`, data is
-    damaged instead, and the test has to fail.
+    instead of those that follow from the points. The faults in `without` are not tried, and of the rare ones those in `also` are. With
+    `damages`, data is damaged instead, and the test has to fail.
     """
 
     budget_s: float = DEFAULT_BUDGET_S
@@ -42,6 +43,7 @@ class SearchOptions:
     share: tuple[int, int] = (0, 1)
     only: tuple[Trial, ...] = ()
     without: tuple[str, ...] = ()
+    also: tuple[str, ...] = ()
     damages: bool = False
 
 
@@ -110,7 +112,9 @@ class Search:
             trials = [Trial((), (("", each.words),), str(each)) for each in found_damages]
             return trials[options.share[0] :: options.share[1]]
         initialized = Counter(point.role.name for point in points if point.api == "InitProducerId")
-        trials = planned(points, Topology(*baseline[-1].topology[:2], initialized), options.without)
+        joined = frozenset(point.role.name for point in points if point.api in JOINS)
+        topology = Topology(*baseline[-1].topology[:2], initialized, joined)
+        trials = planned(points, topology, options.without, options.also)
         if options.depth > 1:
             self.found.seed = options.seed
             trials += pairs(trials, MAX_PAIRS, Random(options.seed))

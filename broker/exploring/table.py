@@ -9,7 +9,7 @@ member expires.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from typing import NamedTuple
 
 from .points import RequestPoint
@@ -22,6 +22,8 @@ LATE_MS = 500
 
 _COORDINATED = ("JoinGroup", "OffsetCommit", "ConsumerGroupHeartbeat", "ShareGroupHeartbeat")
 """Without OffsetFetch, because some clients never look for the committed offset again, and no service can do anything about that."""
+JOINS = ("JoinGroup", "ConsumerGroupHeartbeat", "ShareGroupHeartbeat")
+"""The APIs by which a client becomes a member of a group."""
 _TRANSACTION_COORDINATED = ("AddPartitionsToTxn", "AddOffsetsToTxn", "EndTxn")
 _IN_TRANSACTION = ("Produce", "AddPartitionsToTxn", "AddOffsetsToTxn", "TxnOffsetCommit", "EndTxn")
 _LED = ("Produce", "Fetch", "ShareFetch", "ShareAcknowledge")
@@ -54,6 +56,8 @@ WRITES = (
 """The APIs whose requests change something, so that it matters whether they were served."""
 _FENCED = ("Fenced", "FENCED", "fenced", "InvalidProducerEpoch", "INVALID_PRODUCER_EPOCH", "InvalidPidMapping")
 """How clients call the error after which a transactional producer must not go on."""
+_TOO_LARGE = ("MSG_SIZE_TOO_LARGE", "MessageSizeTooLarge", "RecordTooLarge", "MESSAGE_TOO_LARGE")
+"""How clients call the error of a topic that refuses records for their size."""
 _READS = ("Fetch", "OffsetFetch", "ListOffsets", "ShareFetch")
 
 
@@ -61,7 +65,8 @@ class PossibleFault(NamedTuple):
     """A fault: its name, what happens in words about a request, why it can happen, and how telling it is.
 
     A fault with a higher `weight` is tried earlier. `applies` says at which points of a cluster it can happen. `excused` are parts of
-    messages with which a correct client may end, because the fault tells it to stop.
+    messages with which a correct client may end, because the fault tells it to stop. A rare fault breaks what most services rely on, so
+    that it is tried only for tests that ask for it.
     """
 
     name: str
@@ -70,6 +75,7 @@ class PossibleFault(NamedTuple):
     weight: int
     applies: Callable[[RequestPoint, Topology], bool]
     excused: tuple[str, ...] = ()
+    is_rare: bool = False
 
     def tell(self, request: str) -> str:
         """Returns what happened at a request such as "OffsetCommit 1", in words."""
@@ -108,10 +114,19 @@ def _is_coordinated(point: RequestPoint, topology: Topology) -> bool:
     return coordinates_transaction or is_later_heartbeat or point.api in (*_COORDINATED, "TxnOffsetCommit")
 
 
-def _has_session(point: RequestPoint, _: Topology) -> bool:
-    if point.api == "Fetch":
-        return point.role.kind == MEMBER
-    return point.api in ("Heartbeat", "OffsetCommit", "TxnOffsetCommit", "ConsumerGroupHeartbeat", "ShareGroupHeartbeat")
+def _has_session(point: RequestPoint, topology: Topology) -> bool:
+    if point.api in ("Fetch", "OffsetCommit"):
+        return point.role.kind == MEMBER and point.role.name in topology.joined
+    return point.api in ("Heartbeat", "TxnOffsetCommit", "ConsumerGroupHeartbeat", "ShareGroupHeartbeat")
+
+
+def _is_commit_of_member(point: RequestPoint, topology: Topology) -> bool:
+    return point.api == "OffsetCommit" and _has_session(point, topology)
+
+
+def _is_awaited(*apis: str) -> Callable[[RequestPoint, Topology], bool]:
+    """Returns whether a request is one of some APIs. Only the client waits for the producer id of a producer without transactions."""
+    return lambda point, _: point.api in apis and (point.api != "InitProducerId" or point.is_transactional)
 
 
 def _is_in_transaction(point: RequestPoint, _: Topology) -> bool:
@@ -139,6 +154,14 @@ FAULTS: Mapping[str, PossibleFault] = {
             _is_answered_write,
         ),
         PossibleFault(
+            "cut-off",
+            "the response to {request} was lost, and the session of the member expired before it came back",
+            "The network of a client fails for longer than session.timeout.ms. The offsets are committed, but the client hears that it has"
+            " been removed (UNKNOWN_MEMBER_ID).",
+            97,
+            _is_commit_of_member,
+        ),
+        PossibleFault(
             "session-expired",
             "the session of the member had expired when {request} arrived",
             "A member that is silent for session.timeout.ms is removed (GroupCoordinator; KIP-848), and goes on without knowing it.",
@@ -159,6 +182,14 @@ FAULTS: Mapping[str, PossibleFault] = {
             90,
             _is_in_transaction,
             _FENCED,
+        ),
+        PossibleFault(
+            "rebalance",
+            "the group rebalanced when {request} arrived",
+            "Another member joins and leaves, as while instances are replaced (GroupCoordinator, PREPARING_REBALANCE). Eager members give"
+            " all partitions back and go on at the committed offsets.",
+            88,
+            _of("Heartbeat"),
         ),
         PossibleFault(
             "reset",
@@ -222,13 +253,46 @@ FAULTS: Mapping[str, PossibleFault] = {
             f"the response to {{request}} came {LATE_MS} ms late",
             "Pauses of a broker (garbage collection, disk) and of the network.",
             20,
-            _of(*WRITES, *_READS, *_COORDINATED),
+            _is_awaited(*WRITES, *_READS, *_COORDINATED),
+        ),
+        PossibleFault(
+            "refused",
+            "the topic refused the records of {request}",
+            "An administrator has lowered max.message.bytes (MESSAGE_TOO_LARGE). It stands for all errors after which a producer gives up.",
+            99,
+            _of("Produce"),
+            _TOO_LARGE,
+            is_rare=True,
+        ),
+        PossibleFault(
+            "no-response",
+            "the response to {request} never came",
+            "A firewall drops packets or a broker freezes: the client waits for its request time-out, which is 30 s or more by default.",
+            98,
+            _is_awaited(*WRITES, *_READS),
+            is_rare=True,
+        ),
+        PossibleFault(
+            "records-expired",
+            "all records but the last one had expired when {request} arrived",
+            "Retention deletes old segments, however far consumers have come (UnifiedLog); so does an administrator (KIP-107).",
+            96,
+            _of("ListOffsets", "Fetch"),
+            is_rare=True,
+        ),
+        PossibleFault(
+            "offsets-expired",
+            "the committed offsets of the group had expired when {request} arrived",
+            "A group was empty for offsets.retention.minutes, seven days by default (GroupMetadataManager).",
+            94,
+            _of("OffsetFetch"),
+            is_rare=True,
         ),
     )
 }
-"""All faults by their names, the most telling ones first."""
+"""All faults by their names, the most telling ones first, the rare ones last."""
 
 
-def faults_at(point: RequestPoint, topology: Topology) -> list[PossibleFault]:
-    """Returns the faults that can happen at a point, the most telling ones first."""
-    return [fault for fault in FAULTS.values() if fault.applies(point, topology)]
+def faults_at(point: RequestPoint, topology: Topology, also: Container[str] = ()) -> list[PossibleFault]:
+    """Returns the faults that can happen at a point, in the order of the table. `also` names the rare ones that are asked for."""
+    return [fault for fault in FAULTS.values() if fault.applies(point, topology) and (not fault.is_rare or fault.name in also)]

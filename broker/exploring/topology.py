@@ -32,11 +32,14 @@ class DescribedTopic(Protocol):
 
 
 class Topology(NamedTuple):
-    """The number of nodes of a cluster, its topics by their names, and how often each transactional id was initialized in a run."""
+    """The number of nodes of a cluster and its topics by their names; and of a run, how often each transactional id was initialized, and
+    the names of the groups that had members. A group to which offsets are committed need not have any.
+    """
 
     nodes: int
     topics: Mapping[str, TopicShape]
     initialized: Mapping[str, int] = MappingProxyType({})
+    joined: frozenset[str] = frozenset()
 
 
 def topology_of(topics: Iterable[DescribedTopic], nodes: int) -> Topology:

@@ -184,6 +184,10 @@ class OffsetRequests:
         self._delete(group_id, [(topic, partition)])
         return ErrorCode.NONE
 
+    def delete_all(self, group_id: str) -> None:
+        """Deletes the committed offsets of a group, whatever its members use."""
+        self._delete(group_id, [(topic, index) for topic, partitions in self.of(group_id) for index in partitions])
+
     def topic_deleted(self, topic: str) -> None:
         """Deletes the offsets of a deleted topic in all groups."""
         deque(self.forget_topic(topic), maxlen=0)

@@ -66,7 +66,9 @@ def create_acls(request: CreateAclsRequest, context: Context) -> Generator[Wait,
     if any(acl.has_wildcard_code for acl in acls):
         # Kafka fails with an unexpected exception for codes that are valid in filters only.
         raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR)
-    return CreateAclsResponse(results=(yield from in_slices(lambda acl: _create(acl, authorizer), acls, slices, 4)))
+    results = yield from in_slices(lambda acl: _create(acl, authorizer), acls, slices, 4)
+    context.cluster.metadata_log.add(len(acls))
+    return CreateAclsResponse(results=results)
 
 
 def _acl(creation: AclCreation) -> Acl:
@@ -99,6 +101,7 @@ def delete_acls(request: DeleteAclsRequest, context: Context) -> Generator[Wait,
     removed: set[Acl] = set()
     results = yield from in_slices(lambda each: _delete_selected(each, authorizer, removed), request.filters, Slices(), 6)
     authorizer.remove(removed)
+    context.cluster.metadata_log.add(len(removed))
     return DeleteAclsResponse(filter_results=results)
 
 

@@ -115,6 +115,7 @@ def _alter(
             raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, target.missing)
         if not validate_only:
             target.alter(overrides)
+            context.cluster.metadata_log.add()
     except KafkaError as error:
         return error.code, error.message
     except InvalidConfig as error:

@@ -61,6 +61,7 @@ def alter_user_scram_credentials(
             _apply(change, credentials)
         except KafkaError as error:  # another client has deleted the credential since `examine`
             return _refuse(change.name, error)
+        context.cluster.metadata_log.add()
         return AlterUserScramCredentialsResult(user=change.name, error_message=None)
 
     yield from in_slices(examine, wanted, slices)

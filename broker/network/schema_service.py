@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from functools import cached_property
 from itertools import count
 from typing import TYPE_CHECKING, TypeVar
 
@@ -15,6 +16,7 @@ from ..faults.registry import MESSAGE, RegistryCall, RegistryFault
 from ..schema_registry.errors import RegistryError
 from ..schema_registry.registry import SchemaRegistry
 from ..schema_registry.schema_topic import SchemaTopic
+from ..schema_registry.subjects import DEFAULT_CONTEXT
 from ..settings.schema_registry import RegistrySettings
 
 if TYPE_CHECKING:
@@ -32,7 +34,20 @@ class SchemaService:
         self._server = server
         self._registry = SchemaRegistry(SchemaTopic(lambda: server.cluster, settings.topic), settings)
         self._lock = asyncio.Lock()
+        self._topic = settings.topic
         self._numbers = count()
+
+    @cached_property
+    def _produced(self) -> SchemaTopic:
+        """The topic of the schemas for records that are produced. Its index is another one, because that of the registry may be in use."""
+        return SchemaTopic(lambda: self._server.cluster, self._topic)
+
+    def subjects_of(self, schema_id: int) -> list[str]:
+        """Returns the subjects with a version that has the id of a schema and is not deleted. It belongs to a turn of the event loop."""
+        self._produced.catch_up()
+        index = self._produced.index
+        versions = index.subjects_of(DEFAULT_CONTEXT, schema_id).items()
+        return [subject for subject, version in versions if (found := index.version(subject, version)) is not None and not found.deleted]
 
     async def pass_faults(self, call: RegistryCall) -> None:
         """Lets the faults of the cluster act on a request: it waits as long as they say. Raises RegistryError if one of them answers it."""

@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 
     from ..controls.http.access import ControlAddress
     from ..directories.source import Source
+    from ..durability.data_directory import DataDirectory
+    from ..durability.shadow import Shadow
     from ..faults.fault import Fault
     from ..registry_edge.access import RegistryAddress
     from ..snapshots.cluster import State
@@ -62,6 +64,8 @@ class ServerOptions:
     """Files of seed data."""
     log_dirs: Source | None = None
     """The log directories of brokers, with whose contents the cluster begins."""
+    data_dir: DataDirectory | None = None
+    """The directory that keeps the data of the cluster, None without one."""
     state: State | None = None
     """A saved state, with which the cluster begins."""
     seed: int | None = None
@@ -87,6 +91,8 @@ class Server:
         self._state = state if state is None or seed is None else {**state, "random": None}
         self._random = _random_numbers(seed, state)
         self._log_memory: LogMemory | None = None
+        self._directory: DataDirectory | None = None
+        self._shadow: Shadow | None = None
         self._snapshots: Snapshots | None = None
         self._loop = asyncio.get_running_loop()
         self.driver = Driver(self.keep_state_after_start)
@@ -121,6 +127,13 @@ class Server:
                 from .capture import CaptureWriter
 
                 self.capture = CaptureWriter(options.capture)
+            if options.data_dir is not None:
+                from ..durability.disk_room import room_on_disk
+
+                self._directory = options.data_dir.opened()
+                self._log_memory = room_on_disk(self._directory.path, self.config.max_memory_bytes)
+                if self._directory.meta is not None:
+                    self.config = replace(self.config, cluster_id=self._directory.meta.cluster_id)
             nodes = [await self.listeners.ports.reserve(node) for node in self.config.nodes]
             self.config = replace(self.config, nodes=tuple(nodes))
             self.driver.core = self._new_core(self.config, self._state)
@@ -130,11 +143,13 @@ class Server:
                 from ..directories.importing import import_directories
 
                 import_directories(self.cluster, options.log_dirs)
+            is_new = not self._recover()
             create_topics(self.cluster, options.topics)
-            if options.data:
+            if options.data and is_new:
                 from ..seed_data.loading import load_files
 
                 load_files(self.cluster, options.data, self.on_seed_bytes)
+            self._follow_changes()
             await self.listeners.follow_nodes(self.config.nodes)
             warn_of_listeners(self.config, self.cluster.brokers.values())
             self.driver.after_turn()
@@ -179,13 +194,14 @@ class Server:
     def _new_core(self, config: ClusterConfig, state: State | None, former: Core | None = None) -> Core:
         turns = Turns[Parked](Timers(self.now_ms), time.monotonic)
         if state is None:
-            cluster = ClusterState(config, turns, self._random)
+            cluster = ClusterState(config, turns, self._random, self._log_memory)
         else:
             from ..snapshots.continuation import restore_cluster
 
             present = None if former is None else former.cluster
             cluster = restore_cluster(state, config, turns, self._random, self._log_memory, present)
         self.security.attach(cluster)
+        cluster.subjects_of_schema = lambda schema_id: self.schemas.subjects_of(schema_id)
         core = Core(cluster, turns, config.record, former)
         core.on_gate_change.append(self.listeners.refuse_or_listen)
         return core
@@ -204,6 +220,9 @@ class Server:
                 nodes = tuple(known.get(node.listeners, node) for node in nodes_of(state))
                 config, before = replace(self.config, nodes=nodes), self.core
                 core = self._new_core(config, state, before)
+                if self._shadow is not None:
+                    self._shadow = self._shadow.replace_all(core.cluster)
+                    core.write_changes = self._shadow.sync
                 self.listeners.ports.reserve_again(config.nodes)
                 self.config, self.driver.core = config, core
                 self.listeners.reset_connections("the state of the cluster was replaced")
@@ -216,6 +235,24 @@ class Server:
                     deque(before.cluster.discard(), maxlen=0)
                 await self.listeners.follow_nodes(config.nodes)
 
+    def _recover(self) -> bool:
+        """Fills the cluster with the contents of its data directory. Returns False if there are none. Raises InvalidConfig."""
+        if self._directory is None or self._directory.meta is None:
+            return False
+        from ..durability.recovery import recover
+
+        recover(self.cluster, self._directory)
+        return True
+
+    def _follow_changes(self) -> None:
+        """Begins to write the state of the cluster, and each change of it, to the data directory, if there is one. Raises OSError."""
+        if self._directory is not None:
+            from ..durability.shadow import Shadow
+
+            self._shadow = Shadow(self._directory, self.cluster)
+            self._shadow.begin()
+            self.core.write_changes = self._shadow.sync
+
     async def in_thread(self, work: Callable[[], R]) -> R:
         """Runs work that takes long, such as writing a file, without delaying the cluster, and returns its result."""
         return await self._loop.run_in_executor(None, work)
@@ -227,6 +264,10 @@ class Server:
             self.cluster.restore_log_levels()
         await self.security.stop()
         self.driver.cancel()
+        if self._shadow is not None:
+            self._shadow.close()
+        if self._directory is not None:
+            self._directory.unlock()
         if self.capture is not None:
             await self.in_thread(self.capture.close)
         self.driver.announce_change()

@@ -2,7 +2,23 @@
 
 from __future__ import annotations
 
-from .types import BOOLEAN, CLIENT_METRICS, DOUBLE, INT, LIST, LONG, LONG_MAX, REPLICAS, STRING, TOPIC, OneOf, Range, Setting
+from .types import (
+    BOOLEAN,
+    CLIENT_METRICS,
+    DOUBLE,
+    INT,
+    LIST,
+    LONG,
+    LONG_MAX,
+    REPLICAS,
+    STRING,
+    SUBJECT_STRATEGIES,
+    SUBJECT_STRATEGY,
+    TOPIC,
+    OneOf,
+    Range,
+    Setting,
+)
 
 # fmt: off
 TOPIC_ROWS: tuple[Setting, ...] = (
@@ -17,12 +33,20 @@ TOPIC_ROWS: tuple[Setting, ...] = (
             documentation="Codec in which record batches are stored. `producer` keeps the codec that the producer used."),
     Setting(TOPIC, "compression.zstd.level", INT, 3, Range(-131_072, 22), synonyms=("compression.zstd.level",), acts=True,
             documentation="Compression level for zstd. It applies when `compression.type` is `zstd`."),
+    Setting(TOPIC, "confluent.key.schema.validation", BOOLEAN, False, internal=True, acts=True,
+            documentation="Whether records are refused whose key has no schema that the schema registry knows, as by Confluent Server."),
+    Setting(TOPIC, "confluent.key.subject.name.strategy", STRING, SUBJECT_STRATEGY, SUBJECT_STRATEGIES, internal=True, acts=True,
+            documentation="How the subjects of keys are named, for `confluent.key.schema.validation`."),
+    Setting(TOPIC, "confluent.value.schema.validation", BOOLEAN, False, internal=True, acts=True,
+            documentation="Whether records are refused whose value has no schema that the schema registry knows, as by Confluent Server."),
+    Setting(TOPIC, "confluent.value.subject.name.strategy", STRING, SUBJECT_STRATEGY, SUBJECT_STRATEGIES, internal=True, acts=True,
+            documentation="How the subjects of values are named, for `confluent.value.schema.validation`."),
     Setting(TOPIC, "delete.retention.ms", LONG, 86_400_000, Range(0), synonyms=("log.cleaner.delete.retention.ms",), acts=True,
             documentation="Time for which compaction retains tombstones."),
     Setting(TOPIC, "file.delete.delay.ms", LONG, 60_000, Range(0), synonyms=("log.segment.delete.delay.ms",),
             documentation="Time between the deletion of a segment and the removal of its file from the file system."),
-    Setting(TOPIC, "flush.messages", LONG, LONG_MAX, Range(1), synonyms=("log.flush.interval.messages",),
-            documentation="Number of records after which the log of a partition is forced to disk (fsync)."),
+    Setting(TOPIC, "flush.messages", LONG, LONG_MAX, Range(1), synonyms=("log.flush.interval.messages",), acts=True,
+            documentation="Number of records after which the log of a partition is forced to disk (fsync). It acts with `--data-dir`."),
     Setting(TOPIC, "flush.ms", LONG, LONG_MAX, Range(0), synonyms=("log.flush.interval.ms", "log.flush.scheduler.interval.ms"),
             documentation="Time after which records that were appended are forced to disk (fsync)."),
     Setting(TOPIC, "follower.replication.throttled.replicas", LIST, (), REPLICAS, acts=True,

@@ -154,6 +154,8 @@ JMX_REPORTER = "org.apache.kafka.common.metrics.JmxReporter"
 INT_MAX, LONG_MAX, DOUBLE_MAX = 2**31 - 1, 2**63 - 1, 1.7976931348623157e308
 MINUTE_MS, HOUR_MS = 60_000, 3_600_000
 REPLICAS = Matches(re.compile(r"\*|\d+:\d+"), "* or partition:broker")
+SUBJECT_STRATEGY = "io.confluent.kafka.serializers.subject.TopicNameStrategy"
+SUBJECT_STRATEGIES = OneOf(*(SUBJECT_STRATEGY.replace("TopicName", kind) for kind in ("TopicName", "RecordName", "TopicRecordName")))
 OFFSET_RESET = Matches(
     re.compile(r"earliest|latest|by_duration:P(?=[\dT])(\d+D)?(T(?=\d)(\d+H)?(\d+M)?(\d+(\.\d+)?S)?)?"),
     "earliest, latest or by_duration:PnDTnHnMn.nS",

@@ -64,8 +64,8 @@ TOPICS = Record(
     Topics,
     {"version": PLAIN, "first_leader_epoch": PLAIN, "newest_leader_epoch": PLAIN},
     apart=(
-        *("_config", "_random", "_nodes", "_blocks", "_memory", "_count_records", "by_id", "_by_metric_name"),
-        *("on_addition", "on_leader_change"),
+        *("_config", "_random", "_nodes", "_new_log", "_count_records", "by_id", "_by_metric_name"),
+        *("on_addition", "on_leader_change", "on_change"),
     ),
 )
 QUOTAS = Record(ClientQuotas, {"_quotas": mapped(_ENTITY, _PAIRS)}, apart=("on_change",))
@@ -91,6 +91,7 @@ CLUSTER = Record(
         "quotas": Within(QUOTAS),
     },
     apart=(
+        "changed_logs",
         # Written separately, because their objects refer to the cluster.
         *("brokers", "nodes", "topics", "groups", "group_configs", "metric_subscriptions"),
         "log_levels",  # the levels of the process, which a restart of a node does not keep either
@@ -105,7 +106,7 @@ CLUSTER = Record(
             "log_memory",
             "blocks",
             "users",
-            "check_tls",
+            *("check_tls", "subjects_of_schema"),
             "release",
             "serves",
             "zookeeper",

@@ -58,6 +58,20 @@ _GROUP_TIMERS = ("session", "rebalance", "sync", "revocation", "join", "assignme
 _TRANSACTION_TIMERS = ("transaction", "transactional id", "markers")
 
 
+_CLUSTER_TIMERS: Mapping[str, Callable[[ClusterState], Callable[[], None]]] = {
+    "log retention": lambda cluster: cluster.log_retention.check,
+    "log cleaner": lambda cluster: cluster.log_cleaner.check,
+    "producer expiration": lambda cluster: cluster.producer_ids.check,
+    "offsets retention": lambda cluster: cluster.groups.offset_expiry,
+    "delegation tokens": lambda cluster: cluster.accounts.tokens.check,
+    "cold share snapshots": lambda cluster: cluster.share_states.cold_snapshots,
+    "share state pruning": lambda cluster: cluster.share_states.pruning,
+    "leader rebalance": lambda cluster: cluster.replica_control.rebalance_leaders,
+    "unclean elections": lambda cluster: cluster.replica_control.elect_uncleanly,
+}
+"""The timers that a cluster has once, with what they do."""
+
+
 def write_timers(cluster: ClusterState) -> Plain:
     """Returns [key, remaining ms] for each timer of the state, in the order in which they will fire."""
     return [[_plain_key(key), left_ms] for key, left_ms in cluster.timers.remaining() if is_of_state(key)]
@@ -85,24 +99,8 @@ def set_timers(cluster: ClusterState, written: Iterable[tuple[Plain, int]]) -> N
 
 def _timer(cluster: ClusterState, plain: Plain) -> tuple[Hashable, Callable[[], None]]:
     match plain:
-        case "log retention":
-            return plain, cluster.log_retention.check
-        case "log cleaner":
-            return plain, cluster.log_cleaner.check
-        case "producer expiration":
-            return plain, cluster.producer_ids.check
-        case "offsets retention":
-            return plain, cluster.groups.offset_expiry
-        case "delegation tokens":
-            return plain, cluster.accounts.tokens.check
-        case "cold share snapshots":
-            return plain, cluster.share_states.cold_snapshots
-        case "share state pruning":
-            return plain, cluster.share_states.pruning
-        case "leader rebalance":
-            return plain, cluster.replica_control.rebalance_leaders
-        case "unclean elections":
-            return plain, cluster.replica_control.elect_uncleanly
+        case str() if plain in _CLUSTER_TIMERS:
+            return plain, _CLUSTER_TIMERS[plain](cluster)
         case ["reassignment", [topic, index]]:
             partition = cluster.topics[topic].partitions[index]
             return ("reassignment", partition), lambda: cluster.replica_control.catch_up(partition)

@@ -98,7 +98,7 @@ OVERRIDES = Form(lambda config: [list(item) for item in config.overrides.items()
 TOPIC = Record(
     Topic,
     {"name": PLAIN, "id": PLAIN, "config": OVERRIDES, "partitions": listed(PARTITION)},
-    apart=("memory", "silent_nodes", "blocks", "descriptions", "on_leader_change"),
+    apart=("new_log", "silent_nodes", "descriptions", "on_leader_change", "on_change"),
 )
 
 

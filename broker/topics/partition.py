@@ -7,8 +7,7 @@ from functools import cache
 from types import ModuleType
 from typing import TYPE_CHECKING, NamedTuple
 
-from ...storage.blocks import KEEPS_NOTHING, Blocks
-from ...storage.memory import LogMemory
+from ...storage.log import Log
 from ...storage.producers import Producers
 from ...storage.retention import UntimedAppends
 from ...storage.virtual_segments import VirtualSegments
@@ -73,7 +72,7 @@ class Partition(ReplicatedLog):
 
     def __init__(self, topic: Topic, index: int, replicas: Sequence[int], isr: Iterable[int], leader_epoch: int = 0) -> None:
         self.topic = topic
-        super().__init__(replicas, isr, topic.memory, topic.blocks, leader_epoch)
+        super().__init__(replicas, isr, topic.new_log(), leader_epoch)
         self.index = index
         self.copy: ThrottledCopy | None = None
         """The copy to replicas that a reassignment adds, if it is throttled."""
@@ -168,7 +167,7 @@ class Partition(ReplicatedLog):
 
     def discard_descriptions(self) -> None:
         """Discards the encoded descriptions of the topic."""
-        self.topic.descriptions = {}
+        self.topic.changed()
 
     def truncate_to(self, offset: int) -> None:
         """Drops the records from `offset` on, because the new leader does not have them."""
@@ -179,7 +178,7 @@ class Partition(ReplicatedLog):
 
 
 class Topic:
-    """A topic. `topic_id` has 16 bytes; `memory` counts the bytes of the partitions' logs where memory is limited, `blocks` supplies it.
+    """A topic. `topic_id` has 16 bytes; `new_log` makes the logs of the partitions.
 
     `silent_nodes` is a live view of the nodes that do not fetch, because they are stopped, paused or isolated.
     """
@@ -189,19 +188,19 @@ class Topic:
         name: str,
         topic_id: bytes,
         config: TopicConfig,
-        memory: LogMemory | None = None,
-        blocks: Blocks = KEEPS_NOTHING,
+        new_log: Callable[[], Log] = Log,
         silent_nodes: Collection[int] = frozenset(),
     ) -> None:
         self.name = name
         self.id = topic_id
         self.config = config
-        self.memory = memory
+        self.new_log = new_log
         self.silent_nodes = silent_nodes
-        self.blocks = blocks
         self.partitions: list[Partition] = []
         self.on_leader_change: Callable[[Partition], None] = lambda _: None
         """Called after each change of the leader of a partition."""
+        self.on_change: Callable[[Topic], None] = lambda _: None
+        """Called after each change of the partitions, their replicas and leaders, and the settings."""
         self.descriptions: dict[Hashable, tuple[bytes, ...]] = {}
         """The encoded topic for Metadata (`topic_descriptions.py`). Each change of what Metadata contains replaces the dictionary."""
 
@@ -217,4 +216,9 @@ class Topic:
     def add_partitions(self, partitions: Sequence[Partition]) -> None:
         """Adds the partitions that follow the present ones."""
         self.partitions += partitions
+        self.changed()
+
+    def changed(self) -> None:
+        """Discards the encoded descriptions, and tells the cluster."""
         self.descriptions = {}
+        self.on_change(self)

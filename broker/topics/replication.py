@@ -28,9 +28,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
-from ...storage.blocks import KEEPS_NOTHING, Blocks
 from ...storage.log import Log
-from ...storage.memory import LogMemory
 
 NO_LEADER = -1
 
@@ -122,8 +120,7 @@ class ReplicatedLog(ABC):
         self,
         replicas: Sequence[int],
         isr: Iterable[int],
-        memory: LogMemory | None = None,
-        blocks: Blocks = KEEPS_NOTHING,
+        log: Log,
         leader_epoch: int = 0,
     ) -> None:
         self.replicas = list(replicas)
@@ -138,7 +135,7 @@ class ReplicatedLog(ABC):
         self.held: dict[int, Hold] = {}
         self.lag_marks: dict[int, list[int]] = {}
         self.leader_epoch = leader_epoch
-        self.log = Log(memory, blocks)
+        self.log = log
         self.log.begin_epoch(leader_epoch)
         self.held_offset: int | None = None
 

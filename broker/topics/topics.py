@@ -12,8 +12,7 @@ from functools import wraps
 from typing import TYPE_CHECKING, NamedTuple, ParamSpec, Protocol, TypeVar, cast
 
 from ...protocol.errors import ErrorCode, KafkaError
-from ...storage.blocks import Blocks
-from ...storage.memory import LogMemory
+from ...storage.log import Log
 from ..plurals import counted
 from ..scheduling.slices import Slices
 from ..scheduling.waiting import NEXT_TURN, Wait
@@ -81,7 +80,8 @@ class Topics(dict[str, Topic]):
     """The topics by name. `by_id` has them by topic id, and `version` changes whenever a topic or partition is created or deleted.
 
     `first_leader_epoch` is the one in which new partitions begin, and `newest_leader_epoch` the highest one of any partition so far.
-    `count_records` is called with the number of records that the controller would write for a change.
+    `new_log` makes the log of a partition. `count_records` is called with the number of records that the controller would write for a
+    change.
     """
 
     def __init__(
@@ -89,14 +89,13 @@ class Topics(dict[str, Topic]):
         config: BrokerConfig,
         random: Random,
         nodes: NodesView,
-        blocks: Blocks,
-        memory: LogMemory | None,
+        new_log: Callable[[], Log],
         count_records: Callable[[int], None],
     ) -> None:
         self._config = config
         self._random = random
         self._nodes = nodes
-        self._blocks, self._memory = blocks, memory
+        self._new_log = new_log
         self._count_records = count_records
         self.by_id: dict[bytes, Topic] = {}
         self._by_metric_name: dict[str, str] = {}
@@ -107,6 +106,8 @@ class Topics(dict[str, Topic]):
         """Called with each topic that was added."""
         self.on_leader_change: Callable[[Partition], None] = lambda _: None
         """Called with each partition whose leader has changed."""
+        self.on_change: Callable[[Topic], None] = lambda _: None
+        """Called with each topic after its addition, its removal, and each change of what describes it."""
 
     # Finding
 
@@ -166,20 +167,23 @@ class Topics(dict[str, Topic]):
 
     def new(self, name: str, topic_id: bytes, config: TopicConfig) -> Topic:
         """Returns a topic without partitions that is not added yet."""
-        return Topic(name, topic_id, config, self._memory, self._blocks, self._nodes.silent)
+        return Topic(name, topic_id, config, self._new_log, self._nodes.silent)
 
     def add(self, topic: Topic) -> None:
         """Adds a topic that `new` has returned."""
         self[topic.name] = self.by_id[topic.id] = topic
         topic.on_leader_change = self._leader_changed
         self._by_metric_name[metric_name(topic.name)] = topic.name
+        topic.on_change = self.on_change
         self.on_addition(topic)
+        topic.on_change(topic)
 
     def remove(self, topic: Topic) -> None:
         """Removes a topic, and releases its name."""
         del self[topic.name], self.by_id[topic.id], self._by_metric_name[metric_name(topic.name)]
         self.version += 1
         self._count_records(1)
+        topic.on_change(topic)
 
     def ensure_internal(self, name: str) -> bool:
         """Creates the internal topic `name` if it does not exist and a node is running. Returns False if the name is not internal.

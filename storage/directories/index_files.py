@@ -7,7 +7,7 @@ not follow the one before it, so these zeros are ignored. After a crash indexes 
 from __future__ import annotations
 
 from array import array
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from itertools import compress, count
 from operator import ge
@@ -31,12 +31,22 @@ class OffsetIndex(NamedTuple):
     offsets: array[int]
     positions: array[int]
 
+    def before(self, offset: int) -> OffsetIndex:
+        """Returns the entries before an offset."""
+        kept = bisect_left(self.offsets, offset)
+        return OffsetIndex(self.offsets[:kept], self.positions[:kept])
+
 
 class TimeIndex(NamedTuple):
     """The entries of a `.timeindex`: the largest timestamp (ms) of the segment so far, and the offset of a record that has it."""
 
     timestamps: array[int]
     offsets: array[int]
+
+    def before(self, offset: int) -> TimeIndex:
+        """Returns the entries before an offset."""
+        kept = bisect_left(self.offsets, offset)
+        return TimeIndex(self.timestamps[:kept], self.offsets[:kept])
 
 
 def new_offset_index() -> OffsetIndex:

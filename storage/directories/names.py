@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from base64 import urlsafe_b64decode, urlsafe_b64encode
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,11 +15,14 @@ LOG, INDEX, TIME_INDEX, TRANSACTION_INDEX, PRODUCERS = ".log", ".index", ".timei
 META_PROPERTIES, PARTITION_METADATA, EPOCHS = "meta.properties", "partition.metadata", "leader-epoch-checkpoint"
 RECOVERY_POINTS, HIGH_WATERMARKS = "recovery-point-offset-checkpoint", "replication-offset-checkpoint"
 START_OFFSETS, CLEANER_OFFSETS = "log-start-offset-checkpoint", "cleaner-offset-checkpoint"
-CLEAN_SHUTDOWN, LOCK = ".kafka_cleanshutdown", ".lock"
+CLEAN_SHUTDOWN, LOCK, CLEANED = ".kafka_cleanshutdown", ".lock", ".cleaned"
 BOOTSTRAP = "bootstrap.checkpoint"
+DELETED, STRAY = "-delete", "-stray"
+"""The ends of the names of folders that belong to no topic any more."""
 METADATA_FOLDER = "__cluster_metadata-0"
 MAX_OFFSET = 2**63 - 1
 UUID_BYTES = 16
+MAX_KEPT_CHARACTERS = 200
 
 _PARTITION_FOLDER = re.compile(r"([a-zA-Z0-9._-]{1,249})-(0|[1-9][0-9]{0,9})", re.ASCII)
 _OFFSET_FILE = re.compile(r"([0-9]{20})(\.[a-z]+)", re.ASCII)
@@ -42,6 +46,35 @@ def read_file(path: Path, most_bytes: int) -> bytes:
         return file.read(size)
 
 
+def replace_file(path: Path, *parts: bytes | memoryview, synced: bool = False) -> None:
+    """Writes a file, which readers see with its former or with its new contents, also after a crash. Raises OSError.
+
+    With `synced`, the same is true after a power loss. The name of the temporary file is one that Kafka deletes when it starts.
+    """
+    temporary = path.with_name(path.name + CLEANED)
+    try:
+        with temporary.open("wb") as file:
+            for part in parts:
+                file.write(part)
+            if synced:
+                file.flush()
+                os.fsync(file.fileno())
+        temporary.replace(path)
+    except OSError:
+        with suppress(OSError):
+            temporary.unlink()
+        raise
+
+
+def sync_folder(folder: Path) -> None:
+    """Waits until the names in a folder are on the disk. Raises OSError."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
 class PartitionName(NamedTuple):
     """The name of a partition's folder."""
 
@@ -56,6 +89,11 @@ class PartitionName(NamedTuple):
         """Returns the partition of a folder, None for other folders, as those of deleted, stray and future replicas are."""
         found = _PARTITION_FOLDER.fullmatch(folder)
         return None if found is None else cls(found[1], int(found[2]))
+
+
+def folder_set_aside(folder: str, identifier: bytes, suffix: str) -> str:
+    """Returns the new name of a partition's folder that belongs to no topic, which is short enough for a file system (LocalLog)."""
+    return f"{folder[-MAX_KEPT_CHARACTERS:]}.{identifier.hex()}{suffix}"
 
 
 def offset_name(offset: int, suffix: str) -> str:

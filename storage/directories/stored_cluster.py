@@ -43,7 +43,7 @@ class StoredCluster:
     def _add(self, path: Path) -> None:
         if not path.is_dir():
             raise WrongDirectory(f"{path} is no folder; give one of the log.dirs of a broker")
-        directory = LogDirectory(path)
+        directory = self._directory(path)
         if directory.meta is None:
             raise WrongDirectory(f"{path} has no meta.properties; give a folder that is one of the log.dirs of a broker")
         if self.cluster_id not in ("", directory.meta.cluster_id):
@@ -51,6 +51,9 @@ class StoredCluster:
         self.cluster_id = directory.meta.cluster_id
         self.directories.append(directory)
         self.nodes.setdefault(directory.meta.node_id, []).append(directory)
+
+    def _directory(self, path: Path) -> LogDirectory:
+        return LogDirectory(path)
 
     @cached_property
     def image(self) -> MetadataImage | None:

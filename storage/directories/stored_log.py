@@ -74,14 +74,15 @@ class StoredLog(NamedTuple):
                 yield from split(segment.view[segment.locate(offset) : segment.end])
 
 
-def read_log(folder: Path, start_offset: int | None, recovery_point: int | None) -> StoredLog:
+def read_log(folder: Path, start_offset: int | None, recovery_point: int | None, *, within_segments: bool = False) -> StoredLog:
     """Returns the log in the folder of a partition.
 
     `start_offset` is that of the checkpoint of log start offsets, None without one, and `recovery_point` the offset up to which segments
-    and indexes are complete, None after an orderly shutdown. Raises OSError, and DamagedFile for a segment of more than 2 GiB.
+    and indexes are complete, None after an orderly shutdown. Kafka checks the whole segment that contains it; with `within_segments`, as
+    this project writes them, only the batches behind it are checked. Raises OSError, and DamagedFile for a segment of more than 2 GiB.
     """
     bases = names.offsets_in(folder, names.LOG)
-    segments, damages = _read_segments(folder, bases, recovery_point)
+    segments, damages = _read_segments(folder, bases, recovery_point, within_segments=within_segments)
     first = bases[0] if bases else 0
     end_offset = segments[-1].end_offset if segments else first
     start_offset = min(max(first, start_offset or 0), end_offset)
@@ -100,7 +101,9 @@ def read_log(folder: Path, start_offset: int | None, recovery_point: int | None)
     )
 
 
-def _read_segments(folder: Path, bases: list[int], recovery_point: int | None) -> tuple[list[Segment], list[SegmentDamage]]:
+def _read_segments(
+    folder: Path, bases: list[int], recovery_point: int | None, *, within_segments: bool
+) -> tuple[list[Segment], list[SegmentDamage]]:
     segments: list[Segment] = []
     damages: list[SegmentDamage] = []
     for base, following in zip(bases, [*bases[1:], names.MAX_OFFSET], strict=False):
@@ -108,7 +111,8 @@ def _read_segments(folder: Path, bases: list[int], recovery_point: int | None) -
         if segments and segments[-1].end_offset > base:
             damages.append(SegmentDamage(path, path.stat().st_size, Damage(0, f"offset {base} precedes the end of the segment before")))
             break
-        indexes = (new_offset_index(), new_time_index()) if is_recovered else _read_indexes(folder, base)
+        trusted_end = names.MAX_OFFSET if not is_recovered or recovery_point is None else recovery_point if within_segments else 0
+        indexes = _read_indexes(folder, base, trusted_end)
         view = map_file(path)  # after its indexes, which therefore do not lead behind its end while a broker writes
         segment, damage = _read_segment(view, base, *indexes)
         segments.append(segment)
@@ -119,13 +123,16 @@ def _read_segments(folder: Path, bases: list[int], recovery_point: int | None) -
     return segments, damages
 
 
-def _read_indexes(folder: Path, base: int) -> tuple[OffsetIndex, TimeIndex]:
-    """Returns the indexes of a segment, empty ones if one of the files is missing, which Kafka builds again."""
+def _read_indexes(folder: Path, base: int, trusted_end: int) -> tuple[OffsetIndex, TimeIndex]:
+    """Returns the entries of a segment's indexes before `trusted_end`, none if a file is missing, which Kafka builds again."""
+    if trusted_end <= base:
+        return new_offset_index(), new_time_index()
     try:
         offsets = read_offset_index(folder / names.offset_name(base, names.INDEX), base)
-        return offsets, read_time_index(folder / names.offset_name(base, names.TIME_INDEX), base)
+        times = read_time_index(folder / names.offset_name(base, names.TIME_INDEX), base)
     except OSError:
         return new_offset_index(), new_time_index()
+    return offsets.before(trusted_end), times.before(trusted_end)
 
 
 def _read_segment(view: memoryview, base: int, offsets: OffsetIndex, times: TimeIndex) -> MappedSegment:

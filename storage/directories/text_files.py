@@ -23,6 +23,8 @@ class MetaProperties(NamedTuple):
 def read_meta_properties(path: Path) -> MetaProperties:
     """Returns the identity of a log directory. Raises DamagedFile, OSError."""
     properties = _read_properties(path)
+    if (version := properties.get("version", "0")) not in ("0", "1"):
+        raise DamagedFile(path, f"it has version {version[:20]} instead of 0 or 1")
     try:
         node_id = int(properties.get("node.id") or properties["broker.id"])
         directory_id = properties.get("directory.id")

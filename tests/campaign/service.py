@@ -20,8 +20,8 @@ from odradek import Simulation
 ORDERS = 20
 FAULTS_S = 8.0
 """The time in which faults begin. Each lasts at most 3 s."""
-SETTLED_S = 300.0
-"""The time after the faults in which all orders must have been billed."""
+SETTLED_S = 400.0
+"""The time after the faults in which all orders must be billed. aiokafka may wait for the leaders that are elected every 300 s."""
 MAX_REBALANCE_S = 120.0
 GROUP = {"group_id": "billing", "auto_offset_reset": "earliest", "enable_auto_commit": False, "session_timeout_ms": 6000}
 

@@ -1,4 +1,7 @@
-"""The recipes of docs/recipes without their explicit faults, which exploration has to find by itself."""
+"""The recipes of docs/recipes without their explicit faults, which exploration has to find by itself.
+
+A service whose request fails is started again, as a supervisor does, because exploration tries faults after which clients give up.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,268 @@ WITHOUT_FAULTS = {
             '            await producer.send_and_wait("orders", b"order 2")\n            await asyncio.to_thread(second_order_is_stored)\n',
         )
     ],
+    "consumer_crash.py": [
+        ("from confluent_kafka import Consumer\n", "from confluent_kafka import Consumer, KafkaException\n"),
+        ("    kafka_cluster, kafka_topic, kafka_faults, kafka_clock\n", "    kafka_cluster, kafka_topic\n"),
+        (
+            """    def crash(order):
+        raise SystemExit(f"crashed with {order}")
+
+""",
+            "",
+        ),
+        (
+            """    with start_consumer(*place, "first") as first:
+        charge_next_order(first, charged.append)
+        with pytest.raises(SystemExit):
+            charge_next_order(first, crash)
+        # The cluster hears no more of the first consumer.
+        kafka_faults.add(client_id="first", drop=True, close="rst")
+        kafka_clock.advance("45s")  # session.timeout.ms
+        with start_consumer(*place, "second") as second:
+            charge_next_order(second, charged.append)
+    assert charged == [b"order 1", b"order 2"]
+""",
+            """    while b"order 3" not in charged:
+        with start_consumer(*place, "shop") as consumer:
+            try:
+                while b"order 3" not in charged:
+                    charge_next_order(consumer, charged.append)
+            except KafkaException:
+                continue
+    assert set(charged) == {b"order 1", b"order 2", b"order 3"}
+""",
+        ),
+        ("import pytest\n", ""),
+    ],
+    "duplicates_and_order.py": [
+        ("from aiokafka import AIOKafkaConsumer\n", "from aiokafka import AIOKafkaConsumer\nfrom aiokafka.errors import KafkaError\n"),
+        (
+            """        for _ in VERSIONS:
+            change = await asyncio.wait_for(consumer.getone(), timeout=10)
+            apply(change, *application)
+""",
+            """        while sum(application[0].values()) < len(VERSIONS):
+            change = await asyncio.wait_for(consumer.getone(), timeout=10)
+            apply(change, *application)
+            try:
+                await consumer.commit()
+            except KafkaError:
+                continue
+""",
+        ),
+        ('("first delivery", "second delivery")', '("only delivery",)'),
+    ],
+    "exactly_once.py": [
+        ("from contextlib import asynccontextmanager\n", "from contextlib import AsyncExitStack, asynccontextmanager\n"),
+        ("from aiokafka.errors import ProducerFenced\n", "from aiokafka.errors import KafkaError\n"),
+        (
+            '    group = {"group_id": orders, "auto_offset_reset": "earliest"}\n',
+            """    group = {"group_id": orders, "auto_offset_reset": "earliest"}
+    group["heartbeat_interval_ms"] = 3000 if client_id == "first" else 100
+""",
+        ),
+        (
+            """    async with worker as producer, reader as consumer:
+        order = await asyncio.wait_for(consumer.getone(), timeout=10)
+""",
+            """    async with AsyncExitStack() as stack:
+        consumer = await stack.enter_async_context(reader)
+        order = await asyncio.wait_for(consumer.getone(), timeout=10)
+        producer = await stack.enter_async_context(worker)
+""",
+        ),
+        (
+            """def test_invoice_of_a_frozen_worker_is_written_once(
+    kafka_cluster, kafka_topic, kafka_faults, kafka_clock
+):
+    async def two_workers(*place):
+        async with next_invoice("first", *place) as first:
+            with kafka_faults.add(client_id="first", hang=True):
+                kafka_clock.advance("10s")  # session_timeout_ms
+                async with next_invoice("second", *place) as second:
+                    await second.commit_transaction()
+            with pytest.raises(ProducerFenced):
+                await first.commit_transaction()
+
+""",
+            """@pytest.mark.kafka(settings={"group.initial.rebalance.delay.ms": 300})
+def test_invoice_is_written_once(kafka_cluster, kafka_topic):
+    def transactions():
+        return [each.transaction for each in kafka_cluster.records(invoices)]
+
+    async def work(client_id, *place):
+        while "committed" not in transactions():
+            try:
+                async with next_invoice(client_id, *place) as producer:
+                    await producer.commit_transaction()
+            except KafkaError:
+                continue
+
+    async def two_workers(*place):
+        workers = [asyncio.create_task(work(each, *place)) for each in ("first", "second")]
+        await asyncio.wait(workers, return_when=asyncio.FIRST_COMPLETED)
+        while "open" in transactions():
+            await asyncio.wait(workers, timeout=0.1)
+        for each in workers:
+            each.cancel()
+        await asyncio.wait(workers)
+
+""",
+        ),
+        (
+            """    written = [record.transaction for record in kafka_cluster.records(invoices)]
+    assert written == ["aborted", "committed"]
+""",
+            """    assert transactions().count("committed") == 1
+""",
+        ),
+        (
+            '    kafka_cluster.produce(kafka_topic, ["order 1"])\n',
+            '    kafka_cluster.create_topic(invoices)\n    kafka_cluster.produce(kafka_topic, ["order 1"])\n',
+        ),
+    ],
     "lost_acks.py": [("        lost = kafka_faults.lost_acks(kafka_topic)\n", ""), ("        lost.wait(hits=1)\n", "")],
+    "offset_reset.py": [
+        (
+            """@pytest.mark.parametrize(
+    ("days", "policy", "expected"),
+    [
+        (6, "none", b"missed"),
+        (8, "earliest", b"processed"),
+        (8, "latest", b"new"),
+        (8, "none", None),
+    ],
+)
+def test_service_goes_on_where_its_policy_says(
+    kafka_cluster, kafka_topic, kafka_clock, days, policy, expected
+):
+""",
+            """@pytest.mark.kafka_explore(also=["offsets-expired"])
+def test_service_goes_on_where_its_policy_says(kafka_cluster, kafka_topic):
+""",
+        ),
+        (
+            """    kafka_clock.advance(days=days)  # offsets.retention.minutes is seven days
+    with start_service(*place, policy) as service:
+        if expected is None:
+            with pytest.raises(NoOffsetForPartitionError):
+                service.position(place[1])
+        else:
+            service.position(place[1])
+            kafka_cluster.produce(kafka_topic, ["new"])
+            assert next(service).value == expected
+""",
+            """    with start_service(*place, "none") as service:
+        try:
+            service.position(place[1])
+        except NoOffsetForPartitionError:
+            return
+        assert next(service).value == b"missed"
+""",
+        ),
+    ],
+    "poison_message.py": [
+        ("from kafka.errors import PolicyViolationError\n", "from kafka.errors import KafkaError\n"),
+        (
+            """def test_poison_message_becomes_a_dead_letter(
+    kafka_cluster, kafka_topic, kafka_faults
+):
+""",
+            """@pytest.mark.kafka_explore(also=["refused"])
+def test_poison_message_becomes_a_dead_letter(kafka_cluster, kafka_topic):
+""",
+        ),
+        (
+            """    refusal = kafka_faults.add(api="Produce", error="POLICY_VIOLATION")
+    with refusal, pytest.raises(PolicyViolationError):
+        serve(*service, messages=2)
+    serve(*service, messages=2)
+    assert handled == [{"order": 1}]
+    (dead,) = kafka_cluster.records(f"{kafka_topic}.dead")
+    assert (dead.value, dead.headers) == (b"poison", (("offset", b"0"),))
+""",
+            """    while {"order": 1} not in handled:
+        try:
+            serve(*service, messages=1)
+        except KafkaError:
+            continue
+    dead = {each.value for each in kafka_cluster.records(f"{kafka_topic}.dead")}
+    assert dead == {b"poison"}
+""",
+        ),
+    ],
+    "rebalance.py": [
+        (
+            """def test_order_of_a_revoked_partition_is_processed_once(kafka_cluster, kafka_topic):
+    processed, group = [], kafka_cluster.group(kafka_topic)
+""",
+            """@pytest.mark.kafka_explore(without=["session-expired", "cut-off"])
+def test_order_of_a_revoked_partition_is_processed_once(kafka_cluster, kafka_topic):
+    processed = []
+""",
+        ),
+        (
+            """    def joined():
+        return len(group.members) == 2 and group.state == "Stable"
+
+""",
+            "",
+        ),
+        (
+            """        with start_worker(*place) as second:
+            work([first, second], processed, joined)
+            kafka_cluster.produce(kafka_topic, ["order 5", "order 6"])
+            work([first, second], processed, lambda: len(processed) >= 6)
+""",
+            """        work([first], processed, lambda: False, turns=40)
+        kafka_cluster.produce(kafka_topic, ["order 5", "order 6"])
+        work([first], processed, lambda: len(processed) >= 6)
+""",
+        ),
+    ],
+    "retention_expiry.py": [
+        (
+            """def test_expired_orders_are_counted_a_week_later(
+    kafka_cluster, kafka_topic, kafka_clock
+):
+""",
+            """@pytest.mark.kafka_explore(also=["records-expired"])
+def test_expired_orders_are_counted_a_week_later(kafka_cluster, kafka_topic):
+""",
+        ),
+        (
+            """    assert asyncio.run(start_and_read(*place)) == (0, b"order 1")
+    kafka_clock.advance(days=8)
+    kafka_cluster.produce(kafka_topic, ["order 4"])
+    assert asyncio.run(start_and_read(*place)) == (2, b"order 4")
+""",
+            """    expired, order = asyncio.run(start_and_read(*place))
+    read = expired + 1
+    assert order == b"order %d" % read
+    kafka_cluster.produce(kafka_topic, ["order 4"])
+    expired, order = asyncio.run(start_and_read(*place))
+    assert order == b"order %d" % (read + expired + 1)
+""",
+        ),
+    ],
+    "slow_broker.py": [
+        (
+            """@pytest.mark.parametrize(
+    ("late_answers", "expected"), [(1, "confirmed"), (None, "unknown")]
+)
+def test_order_has_an_outcome_in_time(
+    kafka_cluster, kafka_topic, kafka_faults, late_answers, expected
+):
+    slow = {"api": "Produce", "topic": kafka_topic, "delay_ms": 600_000}
+""",
+            """@pytest.mark.kafka_explore(also=["no-response"])
+def test_order_has_an_outcome_in_time(kafka_cluster, kafka_topic):
+""",
+        ),
+        ("        fault = kafka_faults.add(**slow, times=late_answers)\n", ""),
+        ("== expected\n    fault.wait(hits=late_answers or 2)\n", '== "confirmed"\n'),
+    ],
 }
 
 

@@ -168,3 +168,28 @@ def test_damage_that_a_test_does_not_notice_is_reported(pytester: pytest.Pyteste
     again = run_in_subprocess(pytester, DAMAGED, "--kafka-explore-only=test_reads_orders-1-0#1:gone")
     again.assert_outcomes(passed=1)
     again.stdout.fnmatch_lines(["kafka explore: *: 1 noticed, 0 not noticed, 0 not done"])
+
+
+def test_pair_of_faults_is_repeated_and_told_in_order(pytester: pytest.Pytester) -> None:
+    pair = "Produce#1@producer:reset + Produce#2@producer:lost-response"
+    result = run_in_subprocess(pytester, SHOP, f"--kafka-explore-only={pair}")
+    result.assert_outcomes(failed=1)
+    story = "producer: the connection was reset before Produce 1 was served; then producer: the response to Produce 2 was lost"
+    result.stdout.fnmatch_lines([f"  FAILED 3/3  {story}", f"*--kafka-explore-only '{pair}'"])
+
+
+def test_ctrl_c_prints_what_was_found_so_far(pytester: pytest.Pytester) -> None:
+    interrupted = SHOP.replace(
+        "            sell(kafka_cluster",
+        """            import os, pathlib, signal
+            with pathlib.Path("runs").open("a") as runs:
+                runs.write("x")
+            if pathlib.Path("runs").stat().st_size == 6:
+                os.kill(os.getpid(), signal.SIGINT)
+            sell(kafka_cluster""",
+    )
+    result = run_in_subprocess(pytester, interrupted, "--kafka-explore")
+    assert result.ret == pytest.ExitCode.INTERRUPTED
+    result.stdout.fnmatch_lines(
+        ["kafka explore: test_project.py::test_sells  *", "  FAILED 1/1  producer-1: the response to Produce 1 was lost"]
+    )

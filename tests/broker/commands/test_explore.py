@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -72,3 +74,22 @@ def test_command_that_cannot_be_explored_has_code_2(arguments: list[str], messag
     assert cli.main(["explore", *arguments]) == 2
     captured = capsys.readouterr()
     assert message in captured.out + captured.err
+
+
+INTERRUPTING = """
+import os, pathlib, signal, sys
+
+with pathlib.Path("runs").open("a") as runs:
+    runs.write("x")
+if pathlib.Path("runs").stat().st_size == 6:
+    os.kill(os.getppid(), signal.SIGINT)
+"""
+
+
+def test_ctrl_c_prints_what_was_found_and_has_exit_code_130(tmp_path: Path) -> None:
+    (tmp_path / "service.py").write_text(INTERRUPTING + SERVICE)
+    program = [sys.executable, "-m", "odradek", "explore", "--topic", "orders:1", "--exec", f"{sys.executable} service.py"]
+    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[3] / ".dev")}
+    done = subprocess.run(program, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 130, done.stderr
+    assert "  FAILED 1/1  producer-1: the response to Produce 1 was lost" in done.stdout

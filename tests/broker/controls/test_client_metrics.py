@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from confluent_kafka import Producer
 
@@ -42,18 +44,12 @@ def test_metrics_of_librdkafka_are_shown() -> None:
         assert all(metric.kind in ("gauge", "sum") and metric.time_ms > 0 for metric in pushed.metrics)
 
 
-def push_and_show(metrics: bytes, *, terminating: bool, compression_type: int) -> ClientMetricsPush:
-    """Pushes metrics, and returns them as the cluster shows them."""
+def push_and_show(metrics: bytes, **options: Any) -> ClientMetricsPush:
+    """Pushes metrics by a request with other `options`, and returns them as the cluster shows them."""
     with Cluster(nodes=1) as cluster, connect(cluster.bootstrap_servers) as connection:
         request = GetTelemetrySubscriptionsRequest(client_instance_id=CLIENT)
         subscription = ask(connection, GET_TELEMETRY_SUBSCRIPTIONS, 0, request).subscription_id
-        pushed = PushTelemetryRequest(
-            client_instance_id=CLIENT,
-            subscription_id=subscription,
-            terminating=terminating,
-            compression_type=compression_type,
-            metrics=metrics,
-        )
+        pushed = PushTelemetryRequest(client_instance_id=CLIENT, subscription_id=subscription, metrics=metrics, **options)
         assert not ask(connection, PUSH_TELEMETRY, 0, pushed).error_code
         (shown,) = cluster.client_metrics()
         return shown

@@ -1,8 +1,10 @@
 from __future__ import annotations
 
 import logging
+import re
 import shutil
 from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -242,3 +244,43 @@ def test_directories_of_two_clusters_are_refused(tmp_path: Path) -> None:
 def test_missing_folder_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="is no folder"):
         Cluster(from_log_dirs=[tmp_path / "missing"])
+
+
+@pytest.mark.parametrize(
+    ("options", "found"),
+    [
+        ({"topics": ["ord*"]}, (0, 20)),
+        ({"from_offset": 7}, (7, 20)),
+        ({"latest": 3}, (17, 20)),
+        ({"until_time": 1_700_000_000_000}, (0, 0)),
+        ({"until_time": datetime.fromtimestamp(1_800_000_000, UTC)}, (0, 20)),
+    ],
+)
+def test_options_in_python_take_a_part(options: dict[str, Any], found: tuple[int, int], tmp_path: Path) -> None:
+    part: Any = {"directories": [unpack("kafka-4.3.1", tmp_path)], **options}
+    with Cluster(from_log_dirs=part, settings=FOREVER) as cluster:
+        assert ends(cluster._server.cluster, "orders")[0] == found
+        assert ("payments" in {topic.name for topic in cluster.topics()}) is ("topics" not in options)
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "text"),
+    [
+        ({"latest": 3}, ValueError, "from_log_dirs: directories is missing; give log.dirs of a broker"),
+        (
+            {"directories": ["a"], "offset": 3},
+            ValueError,
+            "from_log_dirs: unknown option 'offset'; the options are directories, topics, from_offset",
+        ),
+        ({"directories": ["a"], "latest": -1}, ValueError, "from_log_dirs: latest must be at least 0, not -1"),
+        ({"directories": ["a"], "from_offset": True}, TypeError, "from_log_dirs: from_offset must be int, not True"),
+        ({"directories": ["a"], "until_time": "2026"}, TypeError, "from_log_dirs: until_time must be int or datetime, not '2026'"),
+        ({"directories": ["a"], "topics": "orders"}, TypeError, "from_log_dirs: topics must be list or tuple, not 'orders'"),
+        ({"directories": "a"}, TypeError, "from_log_dirs: directories must be list or tuple, not 'a'"),
+        ("a", TypeError, "from_log_dirs must be list or tuple or dict, not 'a'"),
+        ([1], TypeError, "from_log_dirs: directories must be str or PathLike, not 1"),
+    ],
+)
+def test_wrong_options_in_python_are_told(options: Any, error: type[Exception], text: str) -> None:
+    with pytest.raises(error, match=re.escape(text)):
+        Cluster(from_log_dirs=options)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 
 import pytest
@@ -10,6 +10,7 @@ from confluent_kafka import Consumer, KafkaException, Producer
 
 from odradek import Cluster
 from odradek.broker.cluster.startup_topics import TopicOptions
+from odradek.broker.exploring.acts import ABSENCE_MS
 
 pytestmark = [pytest.mark.sockets, pytest.mark.clients]
 TOPICS: dict[str, int | TopicOptions] = {
@@ -119,3 +120,93 @@ def test_fault_at_a_point_outlives_a_reset(cluster: Cluster) -> None:
     assert [each.options for each in cluster.list_faults()] == ["Produce#1@producer:sent-twice"]
     assert write(cluster) == [b"1", b"1", b"2"]
     assert handle.hits == 1
+
+
+def test_member_that_is_cut_off_has_committed_without_knowing(cluster: Cluster) -> None:
+    handle = cluster.fault_at("OffsetCommit#1@billing:cut-off")
+    with pytest.raises(KafkaException, match="UNKNOWN_MEMBER_ID"):
+        commit_once(cluster)
+    assert (handle.hits, committed(cluster)) == (1, 1)
+
+
+def read_until(consumer: Consumer, is_done: Callable[[], bool]) -> list[bytes | None]:
+    """Reads until a condition holds, at most 300 polls of 100 ms, and returns the values of the records."""
+    found: list[bytes | None] = []
+    for _ in range(300):
+        if is_done():
+            break
+        message = consumer.poll(0.1)
+        if message is not None:
+            found.append(message.value())
+    return found
+
+
+def test_rebalance_takes_and_gives_partitions(cluster: Cluster) -> None:
+    handle = cluster.fault_at("Heartbeat#1@billing:rebalance")
+    cluster.produce("orders", ["1"])
+    given: list[str] = []
+    group = {"group.id": "billing", "auto.offset.reset": "earliest", "heartbeat.interval.ms": 100, "log_level": 0}
+    with closing(Consumer({"bootstrap.servers": cluster.bootstrap_servers, "enable.auto.commit": False, **group})) as consumer:
+        consumer.subscribe(["orders"], on_assign=lambda *_: given.append("given"), on_revoke=lambda *_: given.append("taken"))
+        values: list[bytes | None] = []
+        values += read_until(consumer, lambda: given.count("given") == 2)
+        values += read_until(consumer, lambda: len(values) == 2)
+    assert (handle.hits, given[:3]) == (1, ["given", "taken", "given"])
+
+
+def test_refused_records_are_an_error_and_the_topic_recovers(cluster: Cluster) -> None:
+    handle = cluster.fault_at("Produce#1@producer:refused")
+    errors: list[object] = []
+    with Producer({"bootstrap.servers": cluster.bootstrap_servers, "log_level": 0}) as producer:
+        for value in (b"1", b"2"):
+            producer.produce("orders", value, on_delivery=lambda error, _: errors.append(error))
+            producer.flush(30)
+    assert [handle.hits, str(errors[0]).count("MSG_SIZE_TOO_LARGE"), errors[1]] == [1, 1, None]
+    assert [record.value for record in cluster.records("orders")] == [b"2"]
+
+
+def test_response_that_never_comes_is_the_client_s_to_notice(cluster: Cluster) -> None:
+    handle = cluster.fault_at("Produce#1@producer:no-response")
+    assert write(cluster, settings={"enable.idempotence": True, "socket.timeout.ms": 500}) == [b"1", b"2"]
+    assert handle.hits == 1
+
+
+@pytest.mark.parametrize(("fault", "expected"), [("Fetch#1@billing:records-expired", [b"3"]), ("Fetch#1@billing:late", [b"1", b"2", b"3"])])
+def test_expired_records_are_skipped(cluster: Cluster, fault: str, expected: list[bytes]) -> None:
+    handle = cluster.fault_at(fault)
+    cluster.produce("orders", ["1", "2", "3"])
+    group = {"group.id": "billing", "auto.offset.reset": "earliest", "log_level": 0}
+    with closing(Consumer({"bootstrap.servers": cluster.bootstrap_servers, **group})) as consumer:
+        consumer.subscribe(["orders"])
+        values = [message.value() for _ in expected if (message := consumer.poll(30)) is not None]
+    assert (handle.hits, values) == (1, expected)
+
+
+def test_expired_offsets_are_not_found_by_the_next_consumer(cluster: Cluster) -> None:
+    commit_once(cluster)
+    handle = cluster.fault_at("OffsetFetch#1@billing:offsets-expired")
+    commit_once(cluster)  # gets the first record again, because it begins at the earliest one
+    assert (handle.hits, committed(cluster)) == (1, 1)
+    assert [each.value for each in cluster.records("orders")] == [b"1", b"1"]
+
+
+def test_member_of_several_is_away_while_the_others_go_on(cluster: Cluster) -> None:
+    handle = cluster.fault_at("OffsetCommit#1@billing:session-expired")
+    cluster.produce("orders", ["1"])
+    group = {"group.id": "billing", "auto.offset.reset": "earliest", "enable.auto.commit": False, "log_level": 0}
+    place = {"bootstrap.servers": cluster.bootstrap_servers, "heartbeat.interval.ms": 100}
+    with (
+        closing(Consumer({**place, **group, "client.id": "a"})) as first,
+        closing(Consumer({**place, **group, "client.id": "b"})) as second,
+    ):
+        first.subscribe(["orders"])
+        message = first.poll(30)
+        assert message is not None
+        second.subscribe(["orders"])
+        read_until(second, lambda: len(cluster.show_group("billing").members) == 2)
+        with pytest.raises(KafkaException):
+            first.commit(message=message, asynchronous=False)
+    assert handle.hits == 1
+    (commit,) = cluster.requests(api="OffsetCommit", error="UNKNOWN_MEMBER_ID")
+    assert commit.answered is not None
+    assert commit.answered.cluster_ms - commit.received.cluster_ms >= ABSENCE_MS

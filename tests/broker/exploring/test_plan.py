@@ -37,7 +37,8 @@ class PlanPlayer:
     def play(self, lines: list[str]) -> str:
         nodes = int(lines[0].removeprefix("nodes "))
         initialized = {"payments": sum(line.startswith("InitProducerId") for line in lines)}
-        return "\n".join(each.text for each in planned(list(map(point_of, lines[1:])), Topology(nodes, TOPICS, initialized)))
+        topology = Topology(nodes, TOPICS, initialized, frozenset(["billing"]))
+        return "\n".join(each.text for each in planned(list(map(point_of, lines[1:])), topology))
 
 
 @pytest.mark.parametrize("path", sorted(FOLDER.glob("*.plan.txt")), ids=lambda path: path.name)
@@ -52,6 +53,21 @@ def test_fault_that_is_left_out_is_not_planned() -> None:
         "late",
         "reset",
     }
+
+
+def test_rare_fault_is_planned_only_if_it_is_asked_for() -> None:
+    points = [point_of("Produce 1 producer acks=-1 topic=orders")]
+    usual = planned(points, Topology(2, TOPICS))
+    assert not any(FAULTS[each.specifications[0].fault].is_rare for each in usual)
+    assert {each.text for each in planned(points, Topology(2, TOPICS), also=["refused"])} - {each.text for each in usual} == {
+        "Produce#1@producer:refused"
+    }
+
+
+def test_group_without_members_has_no_sessions() -> None:
+    points = [point_of("OffsetCommit 1 billing topic=orders"), point_of("Fetch 1 billing topic=orders")]
+    faults = {each.specifications[0].fault for each in planned(points, Topology(2, TOPICS))}
+    assert not faults & {"session-expired", "cut-off"}
 
 
 def test_pairs_repeat_with_their_seed_and_have_two_points() -> None:

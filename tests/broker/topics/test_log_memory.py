@@ -47,7 +47,7 @@ def test_topic_deleted_frees_its_memory_after_a_while(size: int) -> None:
 def test_large_topic_deleted_frees_most_of_it_at_once() -> None:
     world = World(1)
     topic = world.cluster.topics.create("t", 1)
-    world.cluster.blocks = topic.blocks = topic.partitions[0].log._blocks = Blocks(400_000)
+    world.cluster.blocks = topic.partitions[0].log._blocks = Blocks(400_000)
     memory = []
     for _ in range(4):
         produce(world, "t", b"v" * 300_000)

@@ -1,0 +1,317 @@
+"""Writes what a cluster has changed into its data directory at the end of each turn, before the responses of that turn.
+
+Records of the metadata are written first, then the folders of deleted topics are removed, then the batches of each changed log are appended
+by one system call. From time to time a checkpoint is made between turns, so that a start after a crash reads only the batches behind it.
+
+If something cannot be written, the connections of that turn are closed without a response, so that nothing is acknowledged, and the next
+turn tries again. Before that, `disk_room.py` refuses Produce with KAFKA_STORAGE_ERROR while the disk is nearly full.
+"""
+
+from __future__ import annotations
+
+import logging
+
+from ...protocol.schema import Message
+from ...storage.directories import names
+from ...storage.directories.metadata_writer import MetadataWriter
+from ...storage.directories.names import PartitionName, replace_file
+from ...storage.directories.partition_files import OpenFiles, PartitionFiles, Recovered, base_offset_of, delete_folder
+from ...storage.directories.text_files import EpochStart, offsets_text
+from ...storage.segments import max_timestamp_of
+from ...storage.shadowed_log import ShadowedLog
+from ...storage.transaction_index import EndedTransaction
+from ..cluster.state import ClusterState
+from ..directories.exporting import NO_BROKER_EPOCH, producer_entries
+from ..scheduling.waiting import NEXT_TURN, Background
+from ..topics.partition import Partition, Topic
+from .data_directory import DataDirectory
+from .metadata_changes import WrittenMetadata
+
+log = logging.getLogger("kafka.log.LogManager")
+
+MAX_OPEN_FILES = 256
+CHECKPOINT_BYTES = 16 * 1024 * 1024
+LEAST_CHECKPOINT_BYTES = 64 * 1024
+"""Logs that have grown less than this wait for a later checkpoint, because reading them again after a crash takes no time."""
+MAX_METADATA_BYTES = 16 * 1024 * 1024
+_ALL = 2**63 - 1
+
+
+class Shadow:
+    """The files of a cluster in a data directory. `sync` writes what has changed."""
+
+    def __init__(self, directory: DataDirectory, cluster: ClusterState) -> None:
+        assert cluster.changed_logs is not None, "the cluster keeps no data"  # noqa: S101  (it narrows a type)
+        self._directory, self._cluster, self._changes = directory, cluster, cluster.changed_logs
+        first_id = next(iter(cluster.brokers))
+        directory_id = directory.begin(cluster.cluster_id, first_id, b"\1" + cluster.random.randbytes(15))
+        self._metadata = WrittenMetadata(cluster, {first_id: directory_id})
+        self._writer = MetadataWriter(directory.path / names.METADATA_FOLDER)
+        self._open_files = OpenFiles(MAX_OPEN_FILES)
+        self._files: dict[PartitionName, PartitionFiles] = {}
+        self._partitions: dict[ShadowedLog, Partition] = {}
+        self._topics: dict[bytes, Topic] = {}
+        """The topics that have changed, also deleted ones."""
+        self._deleted: list[PartitionName] = []
+        self._metadata_changes = -1
+        self._unwritten: list[Message] = []
+        self._starts: dict[PartitionName, int] = {}
+        """The start offsets that are not the base offset of a segment."""
+        self._written_starts: dict[PartitionName, int] = {}
+        self._unsaved: list[dict[ShadowedLog, int]] = []
+        """The steps that are not written yet, see `LogChanges`."""
+        self._grown: dict[ShadowedLog, int] = {}
+        """The bytes that each log has grown since its checkpoint."""
+        self._grown_bytes = 0
+        self._is_checkpointing = self._has_failed = False
+
+    def begin(self) -> None:
+        """Writes the state of the cluster, and follows it from now on. Raises OSError.
+
+        The logs are those in the files of the data directory, or new.
+        """
+        cluster = self._cluster
+        recovered, self._directory.recovered = self._directory.recovered, {}
+        state = self._metadata.change(cluster.topics.values(), others=True)
+        self._metadata_changes = cluster.metadata_log.changes
+        self._writer.begin(state, cluster.timers.now_ms)
+        (self._directory.path / names.CLEAN_SHUTDOWN).unlink(missing_ok=True)
+        cluster.topics.on_change = self._topic_changed
+        for topic in cluster.topics.values():
+            topic.on_change = self._topic_changed
+            self._register(topic, recovered)
+        self.sync()
+
+    def replace_all(self, cluster: ClusterState) -> Shadow:
+        """Removes all records, and returns the files of the cluster that takes the place of this one. Raises OSError."""
+        self._open_files.close_all()
+        self._writer.close()
+        for path in list(self._directory.path.iterdir()):
+            if PartitionName.parse(path.name) is not None and path.name != names.METADATA_FOLDER:
+                delete_folder(path)
+        after = Shadow(self._directory, cluster)
+        after.begin()
+        return after
+
+    def _topic_changed(self, topic: Topic) -> None:
+        self._topics[topic.id] = topic
+        if self._cluster.topics.by_id.get(topic.id) is topic:
+            self._register(topic, {})
+            return
+        for each in topic.partitions:
+            if isinstance(each.log, ShadowedLog) and self._partitions.pop(each.log, None) is not None:
+                self._grown.pop(each.log, None)
+                self._deleted.append(_name(each))
+
+    def _register(self, topic: Topic, recovered: dict[PartitionName, Recovered]) -> None:
+        for partition in topic.partitions:
+            followed = partition.log
+            if isinstance(followed, ShadowedLog) and followed not in self._partitions:
+                self._partitions[followed] = partition
+                if (found := recovered.get(_name(partition))) is not None:
+                    self._adopt(partition, followed, found)
+                followed.is_coordinator = topic.is_internal
+                if followed.end_offset:
+                    self._changes.add(followed)
+
+    def _adopt(self, partition: Partition, followed: ShadowedLog, found: Recovered) -> None:
+        name = _name(partition)
+        files = self._files[name] = PartitionFiles(self._directory.path / str(name), partition.topic.id, self._open_files, found)
+        followed.settle(followed.end_offset)
+        start = max(found.bases[-1], followed.start_offset)
+        first = followed.read(start, 1, followed.end_offset, at_least_one=True)
+        if first:
+            files.first_timestamp = max_timestamp_of(first[0])
+        if found.start_offset > found.bases[0]:
+            self._starts[name] = self._written_starts[name] = found.start_offset
+
+    # Writing
+
+    def sync(self) -> bool:
+        """Writes what has changed. Returns False if changes of this turn cannot be written; they are written later."""
+        cluster = self._cluster
+        is_new = (
+            bool(self._changes or self._topics)
+            or self._metadata_changes != cluster.metadata_log.changes
+            or self._metadata.needs_producer_ids
+        )
+        if not is_new and not self._has_failed:
+            return True
+        self._unsaved += self._changes.take()
+        try:
+            self._write_changes()
+        except OSError as error:
+            if not self._has_failed:
+                log.error("cannot write to %s: %s; nothing is acknowledged until that is possible", self._directory.path, error)
+            self._has_failed = True
+            return not is_new
+        if self._has_failed:
+            log.info("%s can be written again", self._directory.path)
+        self._has_failed = False
+        if self._grown_bytes >= CHECKPOINT_BYTES and not self._is_checkpointing:
+            self._is_checkpointing = True
+            cluster.background(self._checkpoint_grown(LEAST_CHECKPOINT_BYTES))
+        return True
+
+    def _write_changes(self) -> None:
+        self._write_metadata()
+        while self._deleted:
+            name = self._deleted[-1]
+            if (files := self._files.get(name)) is not None:
+                files.delete()
+                del self._files[name]
+            self._starts.pop(name, None)
+            self._deleted.pop()
+        self._write_steps()
+        if self._starts != self._written_starts:
+            self._write_offsets(names.START_OFFSETS, self._starts)
+            self._written_starts = dict(self._starts)
+
+    def _write_steps(self) -> None:
+        while self._unsaved:
+            step = self._unsaved[0]
+            while step:
+                changed, end = next(iter(step.items()))
+                if (partition := self._partitions.get(changed)) is not None:
+                    self._write_log(changed, partition, end)
+                del step[changed]
+            del self._unsaved[0]
+
+    def _write_metadata(self) -> None:
+        cluster = self._cluster
+        number = cluster.metadata_log.changes
+        if self._topics or number != self._metadata_changes or self._metadata.needs_producer_ids:
+            changes = self._metadata.change(self._topics.values(), others=number != self._metadata_changes)
+            self._unwritten += changes
+            self._topics.clear()
+            self._metadata_changes = number
+        if self._unwritten:
+            self._writer.append(self._unwritten, cluster.timers.now_ms)
+            self._unwritten.clear()
+        if self._writer.size > MAX_METADATA_BYTES:
+            self._writer.begin(self._metadata, cluster.timers.now_ms)
+
+    def _write_log(self, changed: ShadowedLog, partition: Partition, end: int) -> None:
+        """Writes the changes of a log, and of its batches those before the offset `end`. Raises OSError."""
+        name = _name(partition)
+        files = self._files.get(name)
+        if files is None:
+            if not changed.end_offset:
+                return
+            files = self._files[name] = PartitionFiles(self._directory.path / str(name), partition.topic.id, self._open_files)
+            files.create()
+        if changed.intact_end < files.end_offset:
+            files.truncate_to(changed.intact_end, changed)
+        if changed.replaced_before:
+            files.write_again_before(min(changed.replaced_before, files.end_offset), changed)
+        end = min(end, changed.end_offset)
+        if end > files.end_offset:
+            self._append(files, changed, partition, end)
+        if end > files.end_offset:  # all records were deleted before they were written
+            files.roll(end, changed, _aborted(partition))
+        if changed.start_offset != files.start_offset:
+            self._move_start(files, changed, partition, name)
+        if files.end_offset - files.flushed_end >= partition.topic.config.integers["flush.messages"]:
+            files.flush()
+        changed.settle(files.end_offset)
+
+    def _append(self, files: PartitionFiles, changed: ShadowedLog, partition: Partition, end: int) -> None:
+        """Appends the batches of a log before the offset `end`, in the segments in which Kafka would write them. Raises OSError."""
+        integers = partition.topic.config.integers
+        segment_bytes, segment_ms = integers["segment.bytes"], integers["segment.ms"]
+        start = min(max(files.end_offset, changed.start_offset), end)
+        slices = changed.read(start, _ALL, end, at_least_one=False)
+        size = sum(map(len, slices))
+        newest = changed.newest_in_last_segment
+        if files.bases and slices and files.size + size <= segment_bytes and newest - files.first_timestamp <= segment_ms:
+            files.append(slices, end)
+        else:
+            self._append_in_segments(files, changed, partition, start, end)
+        self._grown[changed] = self._grown.get(changed, 0) + size
+        self._grown_bytes += size
+
+    def _append_in_segments(self, files: PartitionFiles, changed: ShadowedLog, partition: Partition, start: int, end: int) -> None:
+        integers = partition.topic.config.integers
+        for base, following in partition.virtual_segments.of_log(changed, integers["segment.bytes"], integers["segment.ms"]):
+            first, last = max(base, start), min(following, end)
+            slices = changed.read(first, _ALL, last, at_least_one=False) if first < last else []
+            if slices:
+                if not files.bases or base >= start:
+                    files.roll(base_offset_of(slices[0]), changed, _aborted(partition))
+                files.append(slices, last)
+
+    def _move_start(self, files: PartitionFiles, changed: ShadowedLog, partition: Partition, name: PartitionName) -> None:
+        """Deletes the segments before the start of a log."""
+        start = changed.start_offset
+        if start >= files.end_offset and files.size:
+            files.end_offset = start
+            files.roll(start, changed, _aborted(partition))
+        files.delete_before(start)
+        if files.bases and start > files.bases[0]:
+            self._starts[name] = start
+        else:
+            self._starts.pop(name, None)
+
+    def _write_offsets(self, file: str, offsets: dict[PartitionName, int]) -> None:
+        replace_file(self._directory.path / file, offsets_text(offsets).encode(), synced=True)
+
+    # Checkpoints
+
+    def _checkpoint_grown(self, least_bytes: int) -> Background:
+        """Makes checkpoints of the logs that have grown by `least_bytes`, one in each step."""
+        try:
+            for changed in [each for each, size in self._grown.items() if size >= least_bytes]:
+                partition = self._partitions.get(changed)
+                if partition is not None:
+                    self._checkpoint_log(changed, partition)
+                    yield NEXT_TURN
+            self._grown_bytes = 0
+            self._write_recovery_points()
+        except OSError as error:
+            log.warning("no checkpoint of %s could be written: %s", self._directory.path, error)
+        finally:
+            self._is_checkpointing = False
+
+    def _checkpoint_log(self, changed: ShadowedLog, partition: Partition) -> None:
+        self._unsaved += self._changes.take()
+        self._write_steps()
+        if (files := self._files.get(_name(partition))) is not None:
+            epochs = [EpochStart(*each) for each in changed.epochs]
+            files.checkpoint(changed, producer_entries(partition.producers), _aborted(partition), epochs)
+        self._grown.pop(changed, None)
+
+    def _write_recovery_points(self) -> None:
+        self._write_offsets(names.RECOVERY_POINTS, {name: files.checkpointed_end for name, files in self._files.items() if files.bases})
+
+    # The end
+
+    def close(self) -> None:
+        """Writes everything as a broker does that stops in order. Logs an error if that is not possible."""
+        try:
+            if self.sync():
+                self.checkpoint()
+                replace_file(self._directory.path / names.CLEAN_SHUTDOWN, NO_BROKER_EPOCH.encode(), synced=True)
+        except OSError as error:
+            log.error("cannot complete %s: %s; the next start recovers it as after a crash", self._directory.path, error)
+        finally:
+            self._open_files.close_all()
+            self._writer.close()
+
+    def checkpoint(self) -> None:
+        """Makes checkpoints of all logs that have grown, so that a start after a crash reads nothing again. Raises OSError."""
+        for changed, partition in self._partitions.items():
+            files = self._files.get(_name(partition))
+            if files is not None and (changed in self._grown or files.checkpointed_end < files.end_offset):
+                self._checkpoint_log(changed, partition)
+        self._write_recovery_points()
+        self._write_offsets(names.START_OFFSETS, self._starts)
+        watermarks = {_name(partition): partition.high_watermark for partition in self._partitions.values()}
+        self._write_offsets(names.HIGH_WATERMARKS, watermarks)
+
+
+def _name(partition: Partition) -> PartitionName:
+    return PartitionName(partition.topic.name, partition.index)
+
+
+def _aborted(partition: Partition) -> list[EndedTransaction]:
+    return partition.producers.aborted(partition.log.start_offset, partition.log.end_offset)
