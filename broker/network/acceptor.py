@@ -52,7 +52,7 @@ class Acceptor(Generic[A]):
         """Starts to listen. Raises OSError if the address is in use."""
         raise NotImplementedError
 
-    def _stop_listening(self) -> None:
+    def stop_listening(self) -> None:
         """Stops listening. Does nothing if this has happened already."""
         raise NotImplementedError
 
@@ -87,7 +87,7 @@ class Acceptor(Generic[A]):
 
     async def close(self) -> None:
         """Stops listening. Connections that have been accepted are open when this returns."""
-        self._stop_listening()
+        self.stop_listening()
         for held in self._held:
             self._server.core.timers.cancel(held)
             held.close()

@@ -84,9 +84,12 @@ class Listeners:
         """
         brokers = self._server.cluster.brokers
         listening = {broker.node_id: list(broker.listeners.values()) for broker in brokers.values() if broker.running}
-        for node_id, acceptors in list(self._acceptors.items()):
-            if [acceptor.listener for acceptor in acceptors] != listening.get(node_id):
-                await self.close_node(node_id)
+        left = [node_id for node_id, each in self._acceptors.items() if [acceptor.listener for acceptor in each] != listening.get(node_id)]
+        for node_id in left:  # at once, because a node that was removed must not accept while another is closed
+            for acceptor in self._acceptors[node_id]:
+                acceptor.stop_listening()
+        for node_id in left:
+            await self.close_node(node_id)
         for broker in brokers.values():
             if broker.running and broker.node_id not in self._acceptors:
                 await self.open_node(broker.node_id)

@@ -76,7 +76,7 @@ class LoopAcceptor(Acceptor[asyncio.Transport]):
     def _listens(self) -> bool:
         return self._serving is not None
 
-    def _stop_listening(self) -> None:
+    def stop_listening(self) -> None:
         if self._beginning is not None:
             self._beginning.cancel()
         if self._serving is not None:
@@ -85,7 +85,7 @@ class LoopAcceptor(Acceptor[asyncio.Transport]):
 
     def refuse(self, refused: bool) -> None:
         if refused:
-            self._stop_listening()
+            self.stop_listening()
         elif not self._listens:
             self._beginning = self._loop.create_task(self.listen())
 

@@ -64,14 +64,14 @@ class SocketAcceptor(Acceptor[socket.socket]):
     def _listens(self) -> bool:
         return self._socket.fileno() >= 0
 
-    def _stop_listening(self) -> None:
+    def stop_listening(self) -> None:
         if self._listens:
             self._loop.remove_reader(self._socket)
             self._socket.close()
 
     def refuse(self, refused: bool) -> None:
         if refused:
-            self._stop_listening()
+            self.stop_listening()
         elif not self._listens:
             self._listen()
 

@@ -102,6 +102,28 @@ def test_stopped_node_restarts_on_its_port(loop_factory: object) -> None:
             cluster.stop_node(3)
 
 
+def test_removed_nodes_stop_listening_together(loop_factory: Callable[[], asyncio.AbstractEventLoop]) -> None:
+    """A client that connects to one node while another is closed is refused, because neither is in the cluster any more."""
+    problems: list[object] = []
+
+    async def scenario() -> None:
+        asyncio.get_running_loop().set_exception_handler(lambda loop, context: problems.append(context))
+        async with Cluster(nodes=1) as cluster:
+            for _ in range(2):
+                await cluster.add_node()
+            _, second, third = cluster.bootstrap_servers.split(",")
+            with connect(second) as served:
+                await asyncio.to_thread(ask, served, API_VERSIONS, 0, ApiVersionsRequest())
+                with connect(third) as waiting:
+                    await cluster.reset()
+                    with pytest.raises(ConnectionResetError):
+                        await asyncio.to_thread(waiting.recv, 1)
+
+    with asyncio.Runner(loop_factory=loop_factory) as runner:
+        runner.run(scenario())
+    assert problems == []
+
+
 def test_produce_wakes_a_waiting_fetch(loop_factory: object) -> None:
     with (
         Cluster(nodes=1, topics={"t": 1}) as cluster,
