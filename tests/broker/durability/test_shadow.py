@@ -408,6 +408,7 @@ def test_log_without_records_after_a_truncation(data: Path) -> None:
     stored.shadow.sync()
     stored.shadow.checkpoint()
     stored.partition().truncate_to(2)
+    stored.append("c")
     stored.shadow.sync()
     stored.partition().truncate_to(0)
     stored.shadow.sync()
