@@ -39,6 +39,7 @@ from ..api.context import Context
 from ..api.registry import handles
 from ..groups.cluster_view import UNINITIALIZED_START_OFFSET
 from ..groups.share.requests import DeletedOffsets
+from ..kafka_quirks.java_hash import wrap_long
 from ..scheduling.slices import Slices, in_slices, weight_of
 from ..scheduling.waiting import NEXT_TURN, Background, Wait
 from ..security.acls import Operation, ResourceType
@@ -173,7 +174,7 @@ def _partition(group_id: str, topic: Topic, index: int, context: Context) -> Des
         if partition.leader == NO_LEADER:
             error = ErrorCode.LEADER_NOT_AVAILABLE
             return DescribeShareGroupOffsetsResponsePartition(partition_index=index, error_code=error)
-        lag = partition.high_watermark - summary.start_offset - summary.delivery_complete_count
+        lag = wrap_long(partition.high_watermark - summary.start_offset - summary.delivery_complete_count)
     return DescribeShareGroupOffsetsResponsePartition(
         partition_index=index, start_offset=summary.start_offset, leader_epoch=summary.leader_epoch, lag=lag
     )

@@ -102,6 +102,12 @@ def test_lag_counts_records_that_are_not_complete() -> None:
     assert [(each.start_offset, each.leader_epoch) for each in topic.partitions] == [(1, 4)]
 
 
+def test_lag_beyond_a_long_overflows_as_in_java() -> None:
+    scene = Scene(States(ShareStateSummary(state_epoch=2, leader_epoch=4, start_offset=-(2**63), delivery_complete_count=0)))
+    produce(scene.world, "t", b"a")
+    assert scene.offsets({"t": [0]}) == {"t": [(0, -(2**63), 1 - 2**63)]}
+
+
 def test_lag_of_partition_without_leader_is_an_error() -> None:
     scene = Scene(States(ShareStateSummary(2, 0, 1, 0)))
     scene.world.cluster.topics["t"].partitions[0].leader = -1
