@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Iterable
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from ..cluster.broker import Broker
@@ -50,7 +51,10 @@ class Listeners:
 
     async def close_node(self, node_id: int) -> None:
         """Closes the listeners and the connections of a node."""
-        for acceptor in self._acceptors.pop(node_id, ()):
+        await self._close(node_id, self._acceptors.pop(node_id, ()))
+
+    async def _close(self, node_id: int, acceptors: Iterable[Acceptor[Any]]) -> None:
+        for acceptor in acceptors:
             await acceptor.close()
         for client in self._clients_of(node_id):
             client.abort("the node is stopped")
@@ -85,11 +89,11 @@ class Listeners:
         brokers = self._server.cluster.brokers
         listening = {broker.node_id: list(broker.listeners.values()) for broker in brokers.values() if broker.running}
         left = [node_id for node_id, each in self._acceptors.items() if [acceptor.listener for acceptor in each] != listening.get(node_id)]
-        for node_id in left:  # at once, because a node that was removed must not accept while another is closed
-            for acceptor in self._acceptors[node_id]:
-                acceptor.stop_listening()
-        for node_id in left:
-            await self.close_node(node_id)
+        closing = {node_id: self._acceptors.pop(node_id) for node_id in left}
+        for acceptor in chain.from_iterable(closing.values()):
+            acceptor.stop_listening()  # at once, because a node that was removed must not accept while another is closed
+        for node_id, acceptors in closing.items():
+            await self._close(node_id, acceptors)
         for broker in brokers.values():
             if broker.running and broker.node_id not in self._acceptors:
                 await self.open_node(broker.node_id)
@@ -100,9 +104,10 @@ class Listeners:
 
     def refuse_or_listen(self) -> None:
         """Lets each listener refuse connections, or not, as the faults say."""
-        for acceptors in self._acceptors.values():
-            for acceptor in acceptors:
-                acceptor.refuse(self._is_refused(acceptor))
+        for node_id, acceptors in self._acceptors.items():
+            if node_id in self._server.cluster.brokers:  # a state that is being restored may lack a node that still listens
+                for acceptor in acceptors:
+                    acceptor.refuse(self._is_refused(acceptor))
 
     def _is_refused(self, acceptor: Acceptor[Any]) -> bool:
         gate = self._server.core.gate

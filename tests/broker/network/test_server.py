@@ -124,6 +124,16 @@ def test_removed_nodes_stop_listening_together(loop_factory: Callable[[], asynci
     assert problems == []
 
 
+def test_fault_that_outlives_a_reset_hits_no_removed_node(loop_factory: object) -> None:
+    with Cluster(nodes=1) as cluster:
+        before = cluster.bootstrap_servers
+        assert cluster.add_node() == 2
+        cluster.fault_at("Produce#1@producer:lost-response")
+        cluster.reset()
+        assert cluster.bootstrap_servers == before
+        assert alive(before)
+
+
 def test_produce_wakes_a_waiting_fetch(loop_factory: object) -> None:
     with (
         Cluster(nodes=1, topics={"t": 1}) as cluster,
