@@ -84,11 +84,14 @@ def demand_topics(names: Iterable[str], context: Context, message: str) -> None:
 def describe_in_order(
     group_ids: Iterable[str], describe: Callable[[str, Context], G], context: Context, *, with_operations: bool
 ) -> Generator[Wait, None, list[G]]:
-    described, slices = [], Slices()
+    """Returns the descriptions of groups in Kafka's order, in slices. A group is described once, however often it is named."""
+    described, found, slices = [], dict[str, G](), Slices()
     for group_id in (yield from response_order(group_ids, context.cluster.topics.get(CONSUMER_OFFSETS), slices)):
-        group = describe(group_id, context)
-        if with_operations and not group.error_code:
-            group.authorized_operations = context.permissions(ResourceType.GROUP, group_id)
+        group = found.get(group_id)
+        if group is None:
+            group = found[group_id] = describe(group_id, context)
+            if with_operations and not group.error_code:
+                group.authorized_operations = context.permissions(ResourceType.GROUP, group_id)
         described.append(group)
         if slices.full(1 + 4 * len(group.members) + weight_of(group_id)):
             yield NEXT_TURN

@@ -9,9 +9,11 @@ from typing import Any
 
 import pytest
 
+from odradek.broker.api.context import Context
+from odradek.broker.handlers import consumer_groups
 from odradek.protocol.batches.records import RecordBatch
 from odradek.protocol.errors import ErrorCode
-from odradek.protocol.messages.consumer_group_describe import CONSUMER_GROUP_DESCRIBE, ConsumerGroupDescribeRequest
+from odradek.protocol.messages.consumer_group_describe import CONSUMER_GROUP_DESCRIBE, ConsumerGroupDescribeRequest, DescribedGroup
 from odradek.protocol.messages.consumer_group_heartbeat import (
     CONSUMER_GROUP_HEARTBEAT,
     ConsumerGroupHeartbeatRequest,
@@ -385,3 +387,19 @@ def test_expensive_regular_expression_is_resolved_in_slices() -> None:
     response = scene.beat(epoch=joined.member_epoch)
     assert response.assignment
     assert len(response.assignment.topic_partitions) == 50
+
+
+def test_group_named_often_is_described_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    scene, described = Scene(), []
+    scene.beat()
+    describe = consumer_groups._describe
+
+    def counting(group_id: str, context: Context) -> DescribedGroup:
+        described.append(group_id)
+        return describe(group_id, context)
+
+    monkeypatch.setattr(consumer_groups, "_describe", counting)
+    groups = scene.describe(*["g", "other"] * 50, operations=True)
+    assert sorted(described) == ["g", "other"]
+    assert [group.group_id for group in groups].count("g") == 50
+    assert all(group == groups[0] for group in groups if group.group_id == groups[0].group_id)
