@@ -42,7 +42,7 @@ class HostileClients:
         assert self.producer.flush(60) == 0
         self.consumer = Consumer(settings | {"group.id": NAME, "group.instance.id": NAME, "isolation.level": "read_uncommitted"})
         self.consumer.subscribe(["orders"])
-        cluster.wait_until(lambda: self.consumer.poll(0.1) or cluster.groups()[0].state == "Stable", timeout_s=60)
+        cluster.wait_until(lambda: self.consumer.poll(0.1) or any(group.state == "Stable" for group in cluster.groups()), timeout_s=60)
         self.consumer.commit(offsets=[TopicPartition("orders", 0, 1, NAME)], asynchronous=False)
         cluster.fault(api="Metadata", client_id=NAME, delay_ms=1)
         AdminClient(settings).list_topics(MARKUP, timeout=30)
