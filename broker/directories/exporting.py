@@ -27,7 +27,6 @@ from .metadata import ID_BYTES, metadata_records
 from .server_properties import server_properties
 
 LOG_FOLDER, PROPERTIES_FILE = "data", "server.properties"
-ONLY_OWNER = 0o700
 NO_BROKER_EPOCH = '{"version":0,"brokerEpoch":-1}'
 
 
@@ -135,7 +134,7 @@ def write_folders(nodes: list[NodeFolder], directory: Path) -> list[WrittenNode]
     Raises OSError, also if the directory is not empty.
     """
     directory = directory.absolute()
-    directory.mkdir(ONLY_OWNER, parents=True, exist_ok=True)
+    directory.mkdir(names.ONLY_OWNER, parents=True, exist_ok=True)
     if any(directory.iterdir()):
         raise FileExistsError(17, "the directory is not empty", str(directory))
     return [_write_node(node, directory / f"node-{node.meta.node_id}") for node in nodes]
@@ -143,7 +142,7 @@ def write_folders(nodes: list[NodeFolder], directory: Path) -> list[WrittenNode]
 
 def _write_node(node: NodeFolder, folder: Path) -> WrittenNode:
     data = folder / LOG_FOLDER
-    data.mkdir(ONLY_OWNER, parents=True)
+    data.mkdir(names.ONLY_OWNER, parents=True)
     settings = {**node.settings, "log.dirs": str(data)}
     (folder / PROPERTIES_FILE).write_text(_properties_text(folder / PROPERTIES_FILE, settings))
     size = sum(_write_replica(replica, data / str(replica.name)) for replica in node.replicas)
@@ -174,7 +173,7 @@ def start_command(properties: Path) -> str:
 
 
 def _write_replica(replica: Replica, folder: Path) -> int:
-    folder.mkdir(ONLY_OWNER)
+    folder.mkdir(names.ONLY_OWNER)
     bases = [segment.base_offset for segment in replica.segments]
     for segment, following in zip(replica.segments, [*bases[1:], names.MAX_OFFSET], strict=True):
         aborted = [each for each in replica.aborted if segment.base_offset <= each.last_offset < following]

@@ -15,7 +15,7 @@ from ...storage.directories import names
 from ...storage.directories.log_directory import LogDirectory
 from ...storage.directories.metadata_image import MetadataImage
 from ...storage.directories.names import DamagedFile, PartitionName, replace_file
-from ...storage.directories.partition_files import ONLY_OWNER, Recovered, delete_folder
+from ...storage.directories.partition_files import Recovered, delete_folder
 from ...storage.directories.stored_log import SegmentDamage, StoredLog, read_log
 from ...storage.directories.text_files import MetaProperties, meta_properties_text, read_topic_id
 from ..directories.selection import Selection
@@ -38,7 +38,7 @@ class DataDirectory(LogDirectory):
         self.recovered: dict[PartitionName, Recovered] = {}
         self._locks: list[int] = []
         try:
-            self.path.mkdir(ONLY_OWNER, parents=True, exist_ok=True)
+            self.path.mkdir(names.ONLY_OWNER, parents=True, exist_ok=True)
             self._check(cluster_id)
         except DamagedFile as error:
             raise InvalidConfig(f"cannot use the data directory: {error}") from None

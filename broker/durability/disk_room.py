@@ -23,7 +23,7 @@ UNLIMITED = 2**63 - 1
 
 
 class DiskRoom(LogMemory):
-    """The memory and the disk that the logs may take. `path` is on that disk."""
+    """The memory and the disk that the logs may take. `path` is on that disk; `limit_bytes` is that of --max-memory, None without one."""
 
     __slots__ = ("_is_full", "_left", "_path")
 
@@ -58,11 +58,6 @@ class DiskRoom(LogMemory):
         elif free >= size and self._is_full:
             log.info("the disk of %s has room again", self._path)
         self._is_full = free < size
-
-
-def room_on_disk(path: Path, limit_bytes: int | None) -> DiskRoom:
-    """Returns the limit of the logs of a data directory; `limit_bytes` is that of --max-memory, None without one."""
-    return DiskRoom(path, limit_bytes)
 
 
 def _report_memory(limit_bytes: int) -> None:

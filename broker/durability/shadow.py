@@ -10,6 +10,7 @@ turn tries again. Before that, `disk_room.py` refuses Produce with KAFKA_STORAGE
 from __future__ import annotations
 
 import logging
+import sys
 
 from ...protocol.schema import Message
 from ...storage.directories import names
@@ -34,7 +35,6 @@ CHECKPOINT_BYTES = 16 * 1024 * 1024
 LEAST_CHECKPOINT_BYTES = 64 * 1024
 """Logs that have grown less than this wait for a later checkpoint, because reading them again after a crash takes no time."""
 MAX_METADATA_BYTES = 16 * 1024 * 1024
-_ALL = 2**63 - 1
 
 
 class Shadow:
@@ -220,7 +220,7 @@ class Shadow:
         integers = partition.topic.config.integers
         segment_bytes, segment_ms = integers["segment.bytes"], integers["segment.ms"]
         start = min(max(files.end_offset, changed.start_offset), end)
-        slices = changed.read(start, _ALL, end, at_least_one=False)
+        slices = changed.read(start, sys.maxsize, end, at_least_one=False)
         size = sum(map(len, slices))
         newest = changed.newest_in_last_segment
         if files.bases and slices and files.size + size <= segment_bytes and newest - files.first_timestamp <= segment_ms:
@@ -234,7 +234,7 @@ class Shadow:
         integers = partition.topic.config.integers
         for base, following in partition.virtual_segments.of_log(changed, integers["segment.bytes"], integers["segment.ms"]):
             first, last = max(base, start), min(following, end)
-            slices = changed.read(first, _ALL, last, at_least_one=False) if first < last else []
+            slices = changed.read(first, sys.maxsize, last, at_least_one=False) if first < last else []
             if slices:
                 if not files.bases or base >= start:
                     files.roll(base_offset_of(slices[0]), changed, _aborted(partition))

@@ -49,7 +49,7 @@ def read_metadata(folder: Path) -> Iterator[Message]:
     begin = 0
     if snapshots:
         begin = snapshots[-1].offset
-        yield from _completed_changes(read_records(folder / f"{begin:020d}-{snapshots[-1].epoch:010d}.checkpoint"))
+        yield from _completed_changes(read_records(folder / snapshots[-1].file_name))
     bases = names.offsets_in(folder, names.LOG)
     records = (record for base in bases for record in read_records(folder / names.offset_name(base, names.LOG), base))
     yield from _completed_changes(record for record in records if record.offset >= begin)
@@ -95,12 +95,17 @@ def snapshot_bytes(messages: Iterable[Message], now_ms: int) -> bytes:
     """Returns the contents of a snapshot or of `bootstrap.checkpoint`."""
     header = SnapshotHeaderRecord(last_contained_log_timestamp=now_ms)
     parts = [_control_batch(0, ControlRecord(ControlType.SNAPSHOT_HEADER, header), now_ms)]
-    records = [Record(offset, now_ms, None, write_metadata_record(message), []) for offset, message in enumerate(messages, 1)]
-    for first in range(0, len(records), RECORDS_PER_BATCH):
-        group = records[first : first + RECORDS_PER_BATCH]
-        parts.append(build_batch(group, base_offset=group[0].offset, partition_leader_epoch=1))
-    parts.append(_control_batch(len(records) + 1, ControlRecord(ControlType.SNAPSHOT_FOOTER, SnapshotFooterRecord()), now_ms))
+    contained = list(messages)
+    parts += record_batches(contained, 1, 1, now_ms)
+    parts.append(_control_batch(len(contained) + 1, ControlRecord(ControlType.SNAPSHOT_FOOTER, SnapshotFooterRecord()), now_ms))
     return b"".join(parts)
+
+
+def record_batches(messages: Iterable[Message], first_offset: int, leader_epoch: int, now_ms: int) -> list[bytearray]:
+    """Returns the batches of metadata records with consecutive offsets."""
+    records = [Record(offset, now_ms, None, write_metadata_record(message), []) for offset, message in enumerate(messages, first_offset)]
+    groups = (records[first : first + RECORDS_PER_BATCH] for first in range(0, len(records), RECORDS_PER_BATCH))
+    return [build_batch(group, base_offset=group[0].offset, partition_leader_epoch=leader_epoch) for group in groups]
 
 
 def _control_batch(offset: int, record: ControlRecord, now_ms: int) -> bytearray:

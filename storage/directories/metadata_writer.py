@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from ...protocol.batches.record_builder import build_batch
-from ...protocol.batches.records import Record
 from ...protocol.schema import Message
-from ...protocol.stored.metadata_records import BeginTransactionRecord, EndTransactionRecord, write_metadata_record
+from ...protocol.stored.metadata_records import BeginTransactionRecord, EndTransactionRecord
 from . import names
-from .metadata_log import RECORDS_PER_BATCH, snapshot_bytes
+from .metadata_log import RECORDS_PER_BATCH, record_batches, snapshot_bytes
 from .names import SnapshotId, replace_file, sync_folder
 from .segment_files import Scan, map_file
 
 FIRST_EPOCH = 1
-ONLY_OWNER = 0o700
 
 
 class MetadataWriter:
@@ -31,7 +29,7 @@ class MetadataWriter:
 
     def begin(self, state: Iterable[Message], now_ms: int) -> None:
         """Writes the whole state: as a snapshot that replaces the log, or as the first records of an empty one. Raises OSError."""
-        self._folder.mkdir(ONLY_OWNER, parents=True, exist_ok=True)
+        self._folder.mkdir(names.ONLY_OWNER, parents=True, exist_ok=True)
         if not self.end_offset:
             self._open_segment()
             self.append(list(state), now_ms)
@@ -39,7 +37,7 @@ class MetadataWriter:
         self.close()
         snapshot = SnapshotId(self.end_offset, self._epoch)
         content = snapshot_bytes(state, now_ms)
-        replace_file(self._folder / f"{snapshot.offset:020d}-{snapshot.epoch:010d}.checkpoint", content, synced=True)
+        replace_file(self._folder / snapshot.file_name, content, synced=True)
         self._open_segment()
         for path in self._folder.iterdir():
             known = SnapshotId.parse(path.name)
@@ -51,16 +49,10 @@ class MetadataWriter:
         """Appends records, which take effect together. Raises OSError, and appends nothing then."""
         if len(messages) > RECORDS_PER_BATCH:
             messages = [BeginTransactionRecord(name=None), *messages, EndTransactionRecord()]
-        batches = []
-        for first in range(0, len(messages), RECORDS_PER_BATCH):
-            part = messages[first : first + RECORDS_PER_BATCH]
-            base = self.end_offset + first
-            records = [Record(base + number, now_ms, None, write_metadata_record(message), []) for number, message in enumerate(part)]
-            batches.append(build_batch(records, base_offset=base, partition_leader_epoch=self._epoch))
-        content = b"".join(batches)
+        content = b"".join(record_batches(messages, self.end_offset, self._epoch, now_ms))
         try:
             if os.write(self._descriptor, content) < len(content):
-                raise OSError(28, os.strerror(28), str(self._folder))
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self._folder))
             os.fdatasync(self._descriptor)
         except OSError:
             os.ftruncate(self._descriptor, self.size)

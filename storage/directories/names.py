@@ -21,6 +21,8 @@ DELETED, STRAY = "-delete", "-stray"
 """The ends of the names of folders that belong to no topic any more."""
 METADATA_FOLDER = "__cluster_metadata-0"
 MAX_OFFSET = 2**63 - 1
+ONLY_OWNER = 0o700
+"""The mode of new folders, because other users of the machine must not read the records."""
 UUID_BYTES = 16
 MAX_KEPT_CHARACTERS = 200
 
@@ -125,6 +127,11 @@ class SnapshotId(NamedTuple):
         """Returns the id in the name of a file, None for other files."""
         found = _METADATA_SNAPSHOT.fullmatch(name)
         return None if found is None else cls(int(found[1]), int(found[2]))
+
+    @property
+    def file_name(self) -> str:
+        """The name of the snapshot's file."""
+        return f"{self.offset:020d}-{self.epoch:010d}.checkpoint"
 
 
 def id_text(identifier: bytes) -> str:

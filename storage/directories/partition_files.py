@@ -9,6 +9,7 @@ change.
 from __future__ import annotations
 
 import os
+import sys
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
@@ -35,8 +36,6 @@ from .text_files import EpochStart, epochs_text, topic_id_text
 KEPT_SNAPSHOTS = 2
 MAX_PARTS = 512
 """The number of buffers in one system call, below the limit of the system (IOV_MAX)."""
-ONLY_OWNER = 0o700
-_ALL = 2**63 - 1
 
 
 class OpenFiles:
@@ -135,7 +134,7 @@ class PartitionFiles:
 
     def create(self) -> None:
         """Creates the folder. Raises OSError."""
-        self.folder.mkdir(ONLY_OWNER, parents=True, exist_ok=True)
+        self.folder.mkdir(names.ONLY_OWNER, parents=True, exist_ok=True)
         replace_file(self.folder / names.PARTITION_METADATA, topic_id_text(self._topic_id).encode())
 
     def append(self, slices: Sequence[memoryview], end_offset: int) -> None:
@@ -214,7 +213,7 @@ class PartitionFiles:
         """Replaces a segment by the batches of the log that begin before the offset `end`."""
         base = self.bases[position]
         start = max(base, log.start_offset)
-        slices = log.read(start, _ALL, end, at_least_one=False) if start < end else []
+        slices = log.read(start, sys.maxsize, end, at_least_one=False) if start < end else []
         self._delete_indexes(base)
         self._open_files.close(self._path(base, names.LOG))
         replace_file(self._path(base, names.LOG), *slices, synced=True)

@@ -11,6 +11,7 @@ from aiokafka.coordinator.assignors.roundrobin import RoundRobinPartitionAssigno
 from aiokafka.errors import KafkaError
 
 from odradek import AsyncCluster, Simulation
+from tests.campaign.client_start import start_client
 from tests.campaign.share_member import Connection, ShareMember
 
 RECORDS = 20
@@ -104,28 +105,14 @@ class Campaign:
 
     async def produce(self) -> None:
         """Sends the records in the time of the faults."""
-        producer = await self._started(lambda: AIOKafkaProducer(bootstrap_servers=self._servers, enable_idempotence=True))
+        producer = await start_client(lambda: AIOKafkaProducer(bootstrap_servers=self._servers, enable_idempotence=True))
         for value in sorted(self.sent):
             await producer.send_and_wait("orders", value, key=value[:1])
             await asyncio.sleep(self._sim.random.uniform(0, FAULTS_S / RECORDS))
         await producer.stop()
 
-    async def _started(self, make: Any) -> Any:
-        """Returns a client that is started, as often as that takes."""
-        while True:
-            client = make()
-            try:
-                await client.start()
-                return client
-            except (KafkaError, OSError):
-                await client.stop()
-                await asyncio.sleep(1)
-            except BaseException:
-                await client.stop()
-                raise
-
     async def _consume(self, assignors: list[Any]) -> None:
-        consumer = await self._started(
+        consumer = await start_client(
             lambda: AIOKafkaConsumer(
                 "orders", bootstrap_servers=self._servers, group_id="readers", partition_assignment_strategy=assignors, **SESSION
             )
@@ -144,8 +131,8 @@ class Campaign:
         the committed offsets.
         """
         while True:
-            producer = await self._started(lambda: AIOKafkaProducer(bootstrap_servers=self._servers, transactional_id="copier"))
-            consumer = await self._started(
+            producer = await start_client(lambda: AIOKafkaProducer(bootstrap_servers=self._servers, transactional_id="copier"))
+            consumer = await start_client(
                 lambda: AIOKafkaConsumer("orders", bootstrap_servers=self._servers, group_id="copiers", enable_auto_commit=False, **SESSION)
             )
             ends: dict[TopicPartition, int] = {}

@@ -7,15 +7,14 @@ between SyncGroup and OffsetFetch, it therefore begins at the start, as if no of
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
-from typing import Any
 
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer
 from aiokafka.errors import KafkaError
 
 from odradek import Simulation
+from tests.campaign.client_start import start_client
 
 ORDERS = 20
 FAULTS_S = 8.0
@@ -58,7 +57,7 @@ async def service_without_idempotence(sim: Simulation) -> None:
 
 async def _send(sim: Simulation, servers: str, idempotent: bool) -> None:
     """Sends the orders in the time of the faults."""
-    producer = await _started(partial(AIOKafkaProducer, bootstrap_servers=servers, enable_idempotence=idempotent, acks="all"))
+    producer = await start_client(partial(AIOKafkaProducer, bootstrap_servers=servers, enable_idempotence=idempotent, acks="all"))
     for number in range(ORDERS):
         await producer.send_and_wait("orders", b"%d" % number, key=b"%d" % (number % 7))
         await asyncio.sleep(sim.random.uniform(0, 2 * FAULTS_S / ORDERS))
@@ -67,7 +66,7 @@ async def _send(sim: Simulation, servers: str, idempotent: bool) -> None:
 
 async def _bill(servers: str, billed: set[bytes]) -> None:
     """Bills orders and commits their offsets afterwards, until it is cancelled."""
-    consumer = await _started(partial(AIOKafkaConsumer, "orders", bootstrap_servers=servers, **GROUP))
+    consumer = await start_client(partial(AIOKafkaConsumer, "orders", bootstrap_servers=servers, **GROUP))
     try:
         async for order in consumer:
             billed.add(order.value)
@@ -75,18 +74,3 @@ async def _bill(servers: str, billed: set[bytes]) -> None:
                 await consumer.commit()
     finally:
         await consumer.stop()
-
-
-async def _started(make: Callable[[], Any]) -> Any:
-    """Returns a client that is started, as often as that takes."""
-    while True:
-        client = make()
-        try:
-            await client.start()
-            return client
-        except (KafkaError, OSError):
-            await client.stop()
-            await asyncio.sleep(1)
-        except BaseException:
-            await client.stop()
-            raise

@@ -7,14 +7,14 @@ from types import SimpleNamespace
 import pytest
 
 from odradek.broker.durability import disk_room
-from odradek.broker.durability.disk_room import KEPT_FREE_BYTES, room_on_disk
+from odradek.broker.durability.disk_room import KEPT_FREE_BYTES, DiskRoom
 
 
 def test_room_ends_before_the_disk_and_returns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level("INFO")
     free = [KEPT_FREE_BYTES + 150]
     monkeypatch.setattr(os, "statvfs", lambda _: SimpleNamespace(f_bavail=free[0], f_frsize=1))
-    room = room_on_disk(tmp_path, None)
+    room = DiskRoom(tmp_path, None)
     assert room.has_room(100)
     free[0] -= 100
     assert not room.has_room(100)
@@ -26,7 +26,7 @@ def test_room_ends_before_the_disk_and_returns(tmp_path: Path, monkeypatch: pyte
 
 
 def test_room_is_limited_by_memory_too(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    room = room_on_disk(tmp_path, 1000)
+    room = DiskRoom(tmp_path, 1000)
     room.used_bytes = 950
     assert room.has_room(50)
     assert not room.has_room(51)

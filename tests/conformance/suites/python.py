@@ -9,6 +9,12 @@ from ..suite import Suite
 CODECS = ("python-snappy", "lz4", "zstandard", "xxhash", "crc32c")
 OWN_BROKER = "starts a broker of its own from a Kafka installation, to which KAFKA_URI does not apply"
 
+
+def _pytest(*paths: str, timeout_s: int = 120) -> tuple[str, ...]:
+    """Returns the command that runs tests and writes their report."""
+    return ("{python}", "-m", "pytest", *paths, f"--timeout={timeout_s}", "--junitxml={report}")
+
+
 KAFKA_PYTHON = Suite(
     name="kafka-python",
     version="3.0.12",
@@ -18,7 +24,7 @@ KAFKA_PYTHON = Suite(
     packages=("kafka-python==3.0.12", "pytest", "pytest-mock", "pytest-timeout", *CODECS),
     # The source distribution lacks two files of the package `test`. KAFKA_ROOT must be a directory, of which nothing is used.
     prepare=(("touch", "test/__init__.py"), ("cp", "{adapters}/kafka_python_service.py", "test/service.py"), ("mkdir", "-p", "kafka-root")),
-    command=("{python}", "-m", "pytest", "test/integration", "--timeout=60", "--junitxml={report}"),
+    command=_pytest("test/integration", timeout_s=60),
     environment={"KAFKA_URI": "kafka://{bootstrap_servers}", "KAFKA_VERSION": "4.3.0", "KAFKA_ROOT": "{source}/kafka-root"},
     settings={"group.min.session.timeout.ms": "1000"},  # as in its own server.properties
     first_id=0,  # test_create_partitions assigns partitions to node 0
@@ -36,16 +42,7 @@ CONFLUENT_KAFKA = Suite(
     source=CONFLUENT_SOURCE,
     framework=Pytest(),
     packages=CONFLUENT_PACKAGES,
-    command=(
-        "{python}",
-        "-m",
-        "pytest",
-        "tests/integration/admin",
-        "tests/integration/consumer",
-        "tests/integration/producer",
-        "--timeout=120",
-        "--junitxml={report}",
-    ),
+    command=_pytest("tests/integration/admin", "tests/integration/consumer", "tests/integration/producer"),
     environment={"BROKERS": "{bootstrap_servers}"},
     failures={
         "*test_describe_operations?sasl_cluster0?": "needs a cluster with SASL, which the suite would start itself",
@@ -59,7 +56,7 @@ CONFLUENT_CONSUMER = Suite(
     source=CONFLUENT_SOURCE,
     framework=Pytest(),
     packages=CONFLUENT_PACKAGES,
-    command=("{python}", "-m", "pytest", "tests/integration/consumer", "--timeout=120", "--junitxml={report}"),
+    command=_pytest("tests/integration/consumer"),
     environment={"BROKERS": "{bootstrap_servers}", "TEST_CONSUMER_GROUP_PROTOCOL": "consumer"},
 )
 
@@ -70,7 +67,7 @@ CONFLUENT_SHARE = Suite(
     source=CONFLUENT_SOURCE,
     framework=Pytest(),
     packages=CONFLUENT_PACKAGES,
-    command=("{python}", "-m", "pytest", "tests/integration/share_consumer", "--timeout=120", "--junitxml={report}"),
+    command=_pytest("tests/integration/share_consumer"),
     environment={"BROKERS": "{bootstrap_servers}"},
     # The settings of the cluster that the tests would start themselves.
     settings={"group.share.record.lock.duration.ms": "1000", "group.share.min.record.lock.duration.ms": "1000"},
@@ -92,15 +89,7 @@ CONFLUENT_REGISTRY = Suite(
     source=CONFLUENT_SOURCE,
     framework=Pytest(),
     packages=CONFLUENT_PACKAGES,
-    command=(
-        "{python}",
-        "-m",
-        "pytest",
-        "tests/integration/schema_registry/_sync",
-        "tests/integration/share_consumer/test_share_consumer_deserialization.py",
-        "--timeout=120",
-        "--junitxml={report}",
-    ),
+    command=_pytest("tests/integration/schema_registry/_sync", "tests/integration/share_consumer/test_share_consumer_deserialization.py"),
     environment={"BROKERS": "{bootstrap_servers}", "SR_URL": "{schema_registry_url}"},
     failures={
         "*test_api_get_register_schema_invalid?kafka_cluster_cp_7_0_1*": "needs a registry of release 7.0.1, which the suite starts itself",
@@ -117,7 +106,7 @@ AIOKAFKA = Suite(
     # Its conftest.py starts an image of Kafka; the adapter names the cluster that already runs. Without the folder `aiokafka`, the
     # installed package is tested, which has its extension modules.
     prepare=(("cp", "{adapters}/aiokafka_conftest.py", "tests/conftest.py"), ("mv", "aiokafka", "aiokafka-sources")),
-    command=("{python}", "-m", "pytest", "tests", "--timeout=180", "--junitxml={report}"),
+    command=_pytest("tests", timeout_s=180),
     environment={"BROKERS": "{bootstrap_servers}", "KAFKA_VERSION": "4.3.1"},
     settings={"num.partitions": "2"},
     first_id=0,  # test_sender__handler_base_do sends to node 0
