@@ -9,7 +9,7 @@ PIP_INSTALL = .venv/bin/python -m pip install --quiet --disable-pip-version-chec
 PYTEST = PYTHONDONTWRITEBYTECODE= .venv/bin/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 MODULE = PYTHONPATH=.dev:. .venv/bin/python -m
 
-.PHONY: help run demo test-fast test test-all test-again lint docs paths site links differential conformance damaged damaged-files recorded-directories fuzz soak churn kills explore-corpus simulate bench dist venv
+.PHONY: help run demo test-fast test test-all test-again lint docs paths site links differential conformance damaged damaged-files recorded-directories fuzz soak churn kills bindings explore-corpus simulate bench dist venv
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -87,6 +87,9 @@ soak: .venv/.test ## run real clients while nodes stop, crash and pause; MINUTES
 
 explore-corpus: .venv/.test ## explore services with planted mistakes and their correct twins; NAMES="no_idempotence.py shop.go"
 	$(MODULE) tests.explored $(NAMES)
+
+bindings: .venv/.test ## run test classes in parallel, frameworks and test runners with the packages in bindings/; NAMES="parallel jest"
+	$(MODULE) tests.bindings $(NAMES)
 
 churn: .venv/.test ## reset and restore a cluster and create and delete objects under connected clients; MINUTES=1 SEED=1
 	$(MODULE) tests.churn $(if $(MINUTES),--minutes $(MINUTES)) $(if $(SEED),--seed $(SEED))

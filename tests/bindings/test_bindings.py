@@ -6,42 +6,23 @@ Beside the test of each service stands one that is made of the listing of contro
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 
 import odradek
-from tests import apache_kafka
+from tests.bindings import building
+from tests.bindings.building import BINDINGS, EXAMPLES, MAVEN, SERVICES, NotDownloadedError, copy_beside_package, copy_maven_projects
+from tests.bindings.tools import LOST_RESPONSE, explore
 from tests.documentation.listings import listings
 
-ROOT = Path(__file__).parents[2]
-BINDINGS, SERVICES = ROOT / "bindings", ROOT / "examples/services"
-NOT_DOWNLOADED = re.compile(r"Could not (transfer|resolve)|Unknown host|dial tcp|no such host|network request to \S+ failed|ENOTFOUND")
-TIMEOUT_S = 280
 JAVA_TESTS, GO_TESTS = 13, 10
 JAVA_EXAMPLES = ("spring_boot", "kafka_streams")
+OTHER_POMS = (EXAMPLES / "quarkus/pom.xml", EXAMPLES / "micronaut/pom.xml", BINDINGS.parent / "tests/bindings/parallel/pom.xml")
 NAMESPACE = "{http://maven.apache.org/POM/4.0.0}"
-ALL_MODULES = """\
-<project xmlns="http://maven.apache.org/POM/4.0.0">
-  <modelVersion>4.0.0</modelVersion>
-  <groupId>tests</groupId>
-  <artifactId>all</artifactId>
-  <version>1</version>
-  <packaging>pom</packaging>
-  <modules>
-    <module>package</module>
-    <module>service</module>
-    <module>spring_boot</module>
-    <module>kafka_streams</module>
-  </modules>
-</project>
-"""
 JAVA_LISTING = """\
 import io.github.odradekkafka.*;
 import java.time.Duration;
@@ -85,16 +66,15 @@ pytestmark = [pytest.mark.sockets, pytest.mark.clients, pytest.mark.slow]
 
 def run(command: list[str], folder: Path) -> str:
     """Returns the output of tests that start this odradek. Skips the test if a library cannot be downloaded."""
-    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-    environment = os.environ | {"PATH": path, "PYTHONPATH": str(ROOT / ".dev")}
-    environment = {name: value for name, value in environment.items() if name not in ("ODRADEK", "ODRADEK_CONTROL")}
-    done = subprocess.run(
-        command, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=TIMEOUT_S, check=False
-    )
-    if done.returncode and (problem := NOT_DOWNLOADED.search(done.stdout)):
-        pytest.skip(f"a library cannot be downloaded: {problem[0]}")
-    assert done.returncode == 0, done.stdout
-    return done.stdout
+    try:
+        return building.run(command, folder)
+    except NotDownloadedError as reason:
+        pytest.skip(str(reason))
+
+
+def survives(command: str, folder: Path) -> bool:
+    """Tells whether the tests of a service, which start a cluster of their own elsewhere, pass when the response to a write is lost."""
+    return explore(command, folder, "--only", LOST_RESPONSE).endswith(": 1 passed, 0 failed, 0 not reached")
 
 
 def listing_of_controls(page: str) -> str:
@@ -104,18 +84,11 @@ def listing_of_controls(page: str) -> str:
 
 
 def test_java_package_and_a_service_that_uses_it_pass(tmp_path: Path) -> None:
-    java = apache_kafka.java()
-    if java is None or shutil.which("mvn") is None:
-        pytest.skip("Java and Maven are not installed")
-    if subprocess.run([java, "--describe-module", "jdk.compiler"], capture_output=True, check=False).returncode:
-        pytest.skip("this Java has no compiler")
-    (tmp_path / "pom.xml").write_text(ALL_MODULES)
-    shutil.copytree(BINDINGS / "java", tmp_path / "package", ignore=shutil.ignore_patterns("target"))
-    shutil.copytree(SERVICES / "java", tmp_path / "service", ignore=shutil.ignore_patterns("target"))
-    for name in JAVA_EXAMPLES:
-        shutil.copytree(ROOT / "examples" / name, tmp_path / name, ignore=shutil.ignore_patterns("target"))
+    if reason := building.missing_for_java():
+        pytest.skip(reason)
+    copy_maven_projects(tmp_path, {"service": SERVICES / "java", **{name: EXAMPLES / name for name in JAVA_EXAMPLES}})
     (tmp_path / "service/src/test/java/ListingTest.java").write_text(JAVA_LISTING % listing_of_controls("docs/java.md"))
-    output = run(["mvn", "--batch-mode", "-Dstyle.color=never", "test"], tmp_path)
+    output = run([*MAVEN, "test"], tmp_path)
     counts = re.findall(r"^\[INFO\] Tests run: (\d+), Failures: 0, Errors: 0, Skipped: 0$", output, re.MULTILINE)
     assert counts == [str(JAVA_TESTS), "3", "2", "1"], output
 
@@ -127,22 +100,20 @@ def test_go_module_and_a_service_that_uses_it_pass(tmp_path: Path) -> None:
     assert run(["go", "list", "-m", "all"], BINDINGS / "go") == "github.com/odradek-kafka/odradek/bindings/go\n"
     output = run(["go", "test", "-count=1", "-v", "."], BINDINGS / "go")
     assert len(re.findall(r"^--- PASS: Test", output, re.MULTILINE)) == GO_TESTS, output
-    for source in (BINDINGS / "go", SERVICES / "go"):
-        shutil.copytree(source, tmp_path / source.relative_to(ROOT))
-    service = tmp_path / "examples/services/go"
+    service = copy_beside_package(tmp_path, BINDINGS / "go", SERVICES / "go")
     (service / "listing_test.go").write_text(GO_LISTING % listing_of_controls("docs/go.md"))
     assert run(["go", "test", "-count=1", "-v", "."], service).count("--- PASS: Test") == 3
+    assert survives("go test -count=1 -run TestOrderReachesTheShop .", service)
 
 
 def test_node_package_and_a_service_that_uses_it_pass(tmp_path: Path) -> None:
     if shutil.which("npm") is None:
         pytest.skip("Node is not installed")
-    for source in (BINDINGS / "node", SERVICES / "node"):
-        shutil.copytree(source, tmp_path / source.relative_to(ROOT), ignore=shutil.ignore_patterns("node_modules"))
-    service = tmp_path / "examples/services/node"
+    service = copy_beside_package(tmp_path, BINDINGS / "node", SERVICES / "node")
     (service / "listing.test.mjs").write_text(NODE_LISTING % listing_of_controls("docs/node.md"))
     run(["npm", "install", "--no-audit", "--no-fund"], service)
     assert "# pass 3\n# fail 0" in run(["npm", "test"], service)
+    assert survives("node --test --test-name-pattern=reaches orders.test.mjs", service)
     assert re.search(r"# tests (\d+)\n# suites 0\n# pass \1\n", run(["npm", "test"], tmp_path / "bindings/node"))
 
 
@@ -163,7 +134,8 @@ def test_page_of_a_language_without_a_package_passes(page: str, file: str, comma
 
 
 def test_packages_have_the_version_of_odradek() -> None:
-    for pom in (BINDINGS / "java/pom.xml", SERVICES / "java/pom.xml", *(ROOT / "examples" / name / "pom.xml" for name in JAVA_EXAMPLES)):
+    own = [BINDINGS / "java/pom.xml", SERVICES / "java/pom.xml", *(EXAMPLES / name / "pom.xml" for name in JAVA_EXAMPLES)]
+    for pom in (*own, *OTHER_POMS):
         parts = ElementTree.parse(pom).iter()
         versions = {each.findtext(f"{NAMESPACE}artifactId"): each.findtext(f"{NAMESPACE}version") for each in parts}
         assert versions["odradek-junit5"] == odradek.__version__
