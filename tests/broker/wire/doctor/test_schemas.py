@@ -47,7 +47,7 @@ def registered(subject: str, schema_id: int, version: int = 1) -> Event:
 
 def wrote(topic: str, *values: bytes | None, message: str = "", key: bytes | None = None, **options: Any) -> Exchange:
     """Returns a Produce with some values, refused with a message about its first record if there is one."""
-    names = [(name, b"\1") for name in options.pop("headers", ())]
+    names: list[tuple[str, bytes | None]] = [(name, b"\1") for name in options.pop("headers", ())]
     head_bytes = options.pop("head_bytes", 4096)
     batch = bytes(build_batch([Record(number, 1000, key, value, names) for number, value in enumerate(values)], **options))
     errors = [BatchIndexAndErrorMessage(batch_index=0, batch_index_error_message=message)] if message else []
