@@ -1,6 +1,7 @@
 package odradek_test
 
 import (
+	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
@@ -179,13 +180,28 @@ func TestInnerKilled(t *testing.T) {
 	if os.Getenv(inner) == "" {
 		t.Skip("runs as a part of another test")
 	}
-	fmt.Println("address=" + odradek.Start(t, odradek.Nodes(1)).BootstrapServers)
-	select {}
+	kafka := odradek.Start(t, odradek.Nodes(1))
+	fmt.Println("address=" + kafka.BootstrapServers)
+	for _, err := kafka.Control.Status(); err == nil; _, err = kafka.Control.Status() {
+		time.Sleep(100 * time.Millisecond)
+	}
 }
 
 func TestKilledTestLeavesNoBrokerBehind(t *testing.T) {
 	t.Parallel()
-	command := run(t, "TestInnerKilled")
+	killLeavesNoBroker(t, run(t, "TestInnerKilled"))
+}
+
+func TestKilledGoTestLeavesNoBrokerBehind(t *testing.T) {
+	t.Parallel()
+	program := run(t, "TestInnerKilled")
+	command := exec.Command("go", "test", "-count=1", "-v", "-run", "^TestInnerKilled$", ".")
+	command.Env = program.Env
+	killLeavesNoBroker(t, command)
+}
+
+func killLeavesNoBroker(t *testing.T, command *exec.Cmd) {
+	t.Helper()
 	output, err := command.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -194,16 +210,16 @@ func TestKilledTestLeavesNoBrokerBehind(t *testing.T) {
 		t.Fatal(err)
 	}
 	address := ""
-	for buffer := make([]byte, 4096); address == ""; {
-		count, err := output.Read(buffer)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, found, isFound := strings.Cut(string(buffer[:count]), "address="); isFound {
-			address = strings.TrimSpace(found)
-		}
+	for lines := bufio.NewScanner(output); address == "" && lines.Scan(); {
+		_, address, _ = strings.Cut(lines.Text(), "address=")
+	}
+	if connection, err := net.Dial("tcp", address); err != nil {
+		t.Error(err)
+	} else {
+		connection.Close()
 	}
 	command.Process.Kill()
+	output.Close()
 	command.Wait()
 	for deadline := time.Now().Add(10 * time.Second); ; {
 		connection, err := net.Dial("tcp", address)

@@ -3,6 +3,7 @@ package odradek
 import (
 	"bufio"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -15,8 +16,12 @@ import (
 const (
 	startTimeout = 30 * time.Second
 	stopTimeout  = 10 * time.Second
+	lookInterval = 500 * time.Millisecond
 	keptBytes    = 16 << 10
 )
+
+// parent is the id of the process that has started this one.
+var parent = os.Getppid()
 
 // process is a running `odradek serve`. It ends when its standard input does, which the system
 // closes even if this program is killed.
@@ -25,6 +30,7 @@ type process struct {
 	input   io.Closer
 	errors  *tail
 	control *Control
+	stopped chan struct{}
 }
 
 // program returns the words with which odradek is started.
@@ -49,7 +55,7 @@ func startProcess(arguments []string) (*process, error) {
 		return nil, err
 	}
 	words = append(words, "serve", "--port", "0", "--control", "127.0.0.1:0", "--quiet", "--exit-with-parent")
-	started := &process{command: exec.Command(words[0], append(words[1:], arguments...)...), errors: &tail{}}
+	started := &process{command: exec.Command(words[0], append(words[1:], arguments...)...), errors: &tail{}, stopped: make(chan struct{})}
 	started.command.Stderr = started.errors
 	input, err := started.command.StdinPipe()
 	if err != nil {
@@ -69,7 +75,35 @@ func startProcess(arguments []string) (*process, error) {
 		return nil, fmt.Errorf("%w\n%s", err, started.errors)
 	}
 	started.control = &Control{Address: address}
+	if isBelowGoTest() {
+		go started.endWithGoTest()
+	}
 	return started, nil
+}
+
+// isBelowGoTest tells whether `go test` has started this program: only go sets this flag. Another
+// parent, such as a shell, may end earlier than its program.
+func isBelowGoTest() bool {
+	set := flag.Lookup("test.paniconexit0")
+	return set != nil && set.Value.String() == "true"
+}
+
+// endWithGoTest closes the input of the process when `go test` has been killed, because the system
+// lets the program that go has started run on.
+func (process *process) endWithGoTest() {
+	looks := time.NewTicker(lookInterval)
+	defer looks.Stop()
+	for {
+		select {
+		case <-process.stopped:
+			return
+		case <-looks.C:
+			if os.Getppid() != parent {
+				process.input.Close()
+				return
+			}
+		}
+	}
 }
 
 // waitUntilReady returns the address of the control listener, which is the second line.
@@ -95,6 +129,7 @@ func (process *process) waitUntilReady(output io.Reader) (string, error) {
 }
 
 func (process *process) stop() {
+	close(process.stopped)
 	process.input.Close()
 	late := time.AfterFunc(stopTimeout, func() { process.command.Process.Kill() })
 	defer late.Stop()

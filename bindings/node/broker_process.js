@@ -6,7 +6,11 @@ import { createInterface } from "node:readline";
 
 const START_TIMEOUT_MS = 30_000;
 const STOP_TIMEOUT_MS = 10_000;
+const LOOK_MS = 500;
 const KEPT_LINES = 100;
+
+/** The id of the process that has started this one. */
+const parent = process.ppid;
 
 /** Returns the words with which odradek is started. */
 function program() {
@@ -29,6 +33,14 @@ function isExecutable(path) {
   }
 }
 
+/**
+ * Tells whether a test runner has started this process for a file of tests: `node --test` sets the variable, and Jest and Vitest talk to
+ * their processes over a channel. Another parent, such as a shell, may end earlier than its program.
+ */
+function isOfTestRunner() {
+  return Boolean(process.env.NODE_TEST_CONTEXT || process.channel);
+}
+
 /** A running `odradek serve`. It ends when its standard input does, which the system closes even if this process is killed. */
 export class BrokerProcess {
   #child;
@@ -49,6 +61,9 @@ export class BrokerProcess {
       throw new Error(`odradek was not started: ${error.message}\n${started.#errors.join("\n")}`, { cause: error });
     }
     started.#letNodeEnd();
+    if (isOfTestRunner()) {
+      started.#endWithTestRunner();
+    }
     return started;
   }
 
@@ -81,6 +96,17 @@ export class BrokerProcess {
     for (const stream of this.#child.stdio) {
       stream.unref();
     }
+  }
+
+  /** Ends the broker when the test runner has been killed, because the system lets the process that it has started run on. */
+  #endWithTestRunner() {
+    const looks = setInterval(() => {
+      if (process.ppid !== parent) {
+        this.#child.stdin.end();
+      }
+    }, LOOK_MS);
+    looks.unref();
+    this.#child.on("exit", () => clearInterval(looks));
   }
 
   async stop() {

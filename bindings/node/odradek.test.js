@@ -11,6 +11,18 @@ import { ControlError, odradek } from "./index.js";
 const failing = fileURLToPath(new URL("fixtures/failing.js", import.meta.url));
 const endless = fileURLToPath(new URL("fixtures/endless.js", import.meta.url));
 
+const outside = { ...process.env };
+delete outside.NODE_TEST_CONTEXT; // else an inner run reports to this one
+
+async function addressIn(output) {
+  for await (const line of createInterface(output)) {
+    const found = line.match(/\d+\.\d+\.\d+\.\d+:\d+/);
+    if (found) {
+      return found[0];
+    }
+  }
+}
+
 async function listens(server) {
   const [host, port] = server.split(":");
   const socket = connect(Number(port), host);
@@ -83,9 +95,7 @@ test("a cluster ends with its block or by stop, and can be used by others", asyn
 });
 
 test("the report of a failed test names the cause, that of another one is not printed", async () => {
-  const environment = { ...process.env };
-  delete environment.NODE_TEST_CONTEXT; // else the inner run reports to this one
-  const child = spawn(process.execPath, ["--test", failing], { env: environment });
+  const child = spawn(process.execPath, ["--test", failing], { env: outside });
   let output = "";
   child.stdout.on("data", (data) => (output += data));
   const [code] = await once(child, "close");
@@ -104,14 +114,17 @@ test("reporting adds the report to an error", async (t) => {
   );
 });
 
-test("a killed process leaves no broker behind", async () => {
-  const child = spawn(process.execPath, [endless], { stdio: ["ignore", "pipe", "inherit"] });
-  const [server] = await once(createInterface(child.stdout), "line");
-  assert.ok(await listens(server));
-  child.kill("SIGKILL");
-  await once(child, "exit");
-  const late = Date.now() + 10_000;
-  while (await listens(server)) {
-    assert.ok(Date.now() < late, "the broker still listens");
-  }
-});
+for (const [name, words] of Object.entries({ "process": [], "node --test": ["--test", "--test-reporter=tap"] })) {
+  test(`a killed ${name} leaves no broker behind`, async () => {
+    const child = spawn(process.execPath, [...words, endless], { env: outside, stdio: ["ignore", "pipe", "inherit"] });
+    const server = await addressIn(child.stdout);
+    assert.ok(await listens(server));
+    child.kill("SIGKILL");
+    await once(child, "exit");
+    child.stdout.destroy();
+    const late = Date.now() + 10_000;
+    while (await listens(server)) {
+      assert.ok(Date.now() < late, "the broker still listens");
+    }
+  });
+}

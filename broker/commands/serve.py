@@ -201,7 +201,13 @@ def cluster_config(options: argparse.Namespace, environ: Mapping[str, str], sour
         from ..cluster.features import check_levels
 
         check_levels(features, cluster.release)
-    cluster = replace(cluster, max_memory_bytes=options.max_memory, features=features, keeps_data=options.data_dir is not None)
+    cluster = replace(
+        cluster,
+        max_memory_bytes=options.max_memory,
+        features=features,
+        keeps_data=options.data_dir is not None,
+        memory_limit_bytes=options.memory_limit,
+    )
     return security.apply_to(cluster)
 
 

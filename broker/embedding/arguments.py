@@ -101,6 +101,18 @@ def data_directory_of(data_dir: str | PathLike[str] | None, others: bool) -> Dat
     return DataDirectory(Path(data_dir))
 
 
+def checked_limit(memory_limit: int | None, directory: DataDirectory | None) -> int | None:
+    """Returns the limit of the memory for records in bytes, None without one. Raises TypeError or ValueError."""
+    if memory_limit is None:
+        return None
+    _check_type("memory_limit", memory_limit, int)
+    if memory_limit < 1:
+        raise ValueError(f"memory_limit must be at least 1 byte, not {memory_limit}")
+    if directory is None:
+        raise ValueError("memory_limit has no effect without data_dir, whose files have the records that are not in memory")
+    return memory_limit
+
+
 def cluster_config(
     nodes: int,
     settings: Mapping[str, SettingValue],

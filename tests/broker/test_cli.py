@@ -136,6 +136,7 @@ def test_topic_options_are_parsed() -> None:
 def test_max_memory_takes_sizes_with_units(text: str, size: int) -> None:
     assert configured("--max-memory", text).max_memory_bytes == size
     assert configured().max_memory_bytes is None
+    assert configured("--data-dir", "data", "--memory-limit", text).memory_limit_bytes == size
 
 
 def test_user_options_secure_the_default_listener() -> None:
@@ -225,6 +226,7 @@ def test_invalid_options_print_one_line(argv: list[str], message: str, capsys: p
         (["--control", "127.0.0.1:9099", "--control-token", ""], "invalid token for control"),
         (["--data", "missing"], "no seed data at missing: give a file, a folder with .jsonl or .csv files"),
         (["--latest", "5"], "--topics, --from-offset, --until-time and --latest have no effect without --from-log-dir"),
+        (["--memory-limit", "8m"], "--memory-limit has no effect without --data-dir"),
         (["--from-log-dir", "missing"], "missing is no folder; give one of the log.dirs of a broker"),
         (["--from-log-dir", "missing", "--nodes", "2"], "--load and --nodes cannot be combined with --from-log-dir"),
         (["--exec", "'pytest"], "--exec: No closing quotation in 'pytest"),
