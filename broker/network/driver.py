@@ -10,6 +10,7 @@ import asyncio
 import os
 import time
 from collections.abc import Callable
+from functools import partial
 from math import inf
 from types import ModuleType
 from typing import cast
@@ -112,7 +113,7 @@ class Driver:
     def next_change(self) -> asyncio.Future[None]:
         """Returns a future that is done after the next turn, when the cluster may have changed."""
         future = self._loop.create_future()
-        self.call_after_change(lambda: future.done() or future.set_result(None))
+        self.call_after_change(partial(_complete, future))
         return future
 
     def call_after_change(self, callback: Callable[[], object]) -> None:
@@ -130,3 +131,8 @@ class Driver:
         waiting, self._after_change = self._after_change, []
         for callback in waiting:
             callback()
+
+
+def _complete(future: asyncio.Future[None]) -> None:
+    if not future.done():
+        future.set_result(None)
