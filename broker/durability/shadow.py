@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import logging
 import sys
+from collections.abc import Mapping
+from functools import partial
 
 from ...protocol.schema import Message
 from ...storage.directories import names
@@ -24,6 +26,7 @@ from ...storage.transaction_index import EndedTransaction
 from ..cluster.state import ClusterState
 from ..directories.exporting import NO_BROKER_EPOCH, producer_entries
 from ..scheduling.waiting import NEXT_TURN, Background
+from ..settings.types import LONG_MAX
 from ..topics.partition import Partition, Topic
 from .data_directory import DataDirectory
 from .disk_room import DiskRoom
@@ -169,6 +172,7 @@ class Shadow:
         while self._deleted:
             name = self._deleted[-1]
             if (files := self._files.get(name)) is not None:
+                self._cluster.timers.cancel(files)
                 files.delete()
                 del self._files[name]
             self._starts.pop(name, None)
@@ -227,11 +231,25 @@ class Shadow:
             files.roll(end, changed, _aborted(partition))
         if changed.start_offset != files.start_offset:
             self._move_start(files, changed, partition, name)
-        if files.end_offset - files.flushed_end >= partition.topic.config.integers["flush.messages"]:
-            files.flush()
+        self._flush(files, partition.topic.config.integers)
         changed.settle(files.end_offset)
         if self._cache is not None:
             self._cache.add(changed)
+
+    def _flush(self, files: PartitionFiles, integers: Mapping[str, int]) -> None:
+        """Waits for the disk if so many batches are new as flush.messages says, or sets the timer of flush.ms. Raises OSError."""
+        unflushed, flush_ms = files.end_offset - files.flushed_end, integers["flush.ms"]
+        if unflushed >= min(integers["flush.messages"], LONG_MAX if flush_ms else 1):
+            files.flush()
+        elif unflushed > 0 and flush_ms < LONG_MAX and files not in self._cluster.timers:
+            self._cluster.timers.set(files, flush_ms, partial(self._flush_late, files, flush_ms))
+
+    def _flush_late(self, files: PartitionFiles, flush_ms: int) -> None:
+        try:
+            files.flush()
+        except OSError as error:
+            log.warning("cannot flush %s: %s; it is tried again after flush.ms", files.folder, error)
+            self._cluster.timers.set(files, flush_ms, partial(self._flush_late, files, flush_ms))
 
     def _append(self, files: PartitionFiles, changed: ShadowedLog, partition: Partition, end: int) -> None:
         """Appends the batches of a log before the offset `end`, in the segments in which Kafka would write them. Raises OSError."""

@@ -160,7 +160,8 @@ class PartitionFiles:
             self._open_files.close(self._path(self.bases[-1], names.LOG))
         descriptor = self._open_files.descriptor(self._path(base_offset, names.LOG))
         os.ftruncate(descriptor, 0)  # a former attempt may have failed
-        self.bases.append(base_offset)
+        if base_offset not in self.bases[-1:]:  # a truncation may have left an empty segment
+            self.bases.append(base_offset)
         self.size, self.end_offset = 0, base_offset
         self._index = _GrowingIndex(base_offset)
 
@@ -207,6 +208,7 @@ class PartitionFiles:
         else:
             self.size = 0
         self.end_offset = offset
+        self.flushed_end = min(self.flushed_end, offset)
         self.checkpointed_end = min(self.checkpointed_end, offset)
 
     def delete_before(self, offset: int) -> None:
