@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
-from ...protocol.batches.records import read_header
 from ...storage.producers import StaleCoordinatorEpoch, StaleProducerEpoch
 from ..scheduling.timers import Check, Timers
 from ..settings.values import BrokerConfig
@@ -139,6 +138,8 @@ class TransactionLog:
 
 def _has_marker(partition: Partition, marker: Marker, end_offset: int) -> bool:
     """Returns whether a marker still ends at an offset, because an election may have truncated it, also with the whole transaction."""
+    from ...protocol.batches.records import read_header
+
     log = partition.log
     if not log.start_offset < end_offset <= log.end_offset:
         return end_offset <= log.start_offset
