@@ -27,17 +27,28 @@ class GroupsSettle:
         self._limit: asyncio.TimerHandle | None = None
         self._look()
 
-    def _look(self, _: object = None) -> None:
-        if self._limit is not None:
-            self._limit.cancel()
+    def _look(self) -> None:
         if self._loop.is_ending or not self._cluster.is_running:
+            self._end_limit()
             return
-        server, now_s = self._cluster._server, self._loop.now_s
+        server = self._cluster._server
+        server.driver.call_after_change(self._look)
         unsettled = {group.group_id: group.state.value for group in server.cluster.groups if group.state.value not in _SETTLED}
+        if unsettled or self._since:
+            self._note(unsettled)
+
+    def _note(self, unsettled: dict[str, str]) -> None:
+        """Sets the timer to the time at which the first of the groups must have settled."""
+        now_s = self._loop.now_s
         self._since = {group_id: (self._since.get(group_id, (now_s,))[0], state) for group_id, state in unsettled.items()}
+        self._end_limit()
         if self._since:
             self._limit = self._loop.call_at(min(self._since.values())[0] + self._within_s, self._fail)
-        server.driver.next_change().add_done_callback(self._look)
+
+    def _end_limit(self) -> None:
+        if self._limit is not None:
+            self._limit.cancel()
+            self._limit = None
 
     def _fail(self) -> None:
         (_, state), group_id = min((value, group_id) for group_id, value in self._since.items())

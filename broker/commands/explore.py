@@ -156,7 +156,8 @@ class Runner:
     def _run_beside(self, cluster: Cluster, output: IO[bytes]) -> int | None:
         """Returns the exit code of the command, None if it was ended because it took too long."""
         variables = {**self._environ, "BOOTSTRAP_SERVERS": cluster.bootstrap_servers, "ODRADEK_CONTROL": str(cluster.control)}
-        limit_s = self._options.timeout or (max(LEAST_LIMIT_S, SLOWDOWN * self._slowest_s) if self._slowest_s else None)
+        usual_s = SLOWDOWN * self._slowest_s if self._slowest_s else self._options.budget  # the first run may have to compile
+        limit_s = self._options.timeout or max(LEAST_LIMIT_S, usual_s)
         process = subprocess.Popen(
             self._command, env=variables, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, start_new_session=True
         )

@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import logging
 import sys
+from collections.abc import Mapping
+from functools import partial
 
 from ...protocol.schema import Message
 from ...storage.directories import names
@@ -24,8 +26,11 @@ from ...storage.transaction_index import EndedTransaction
 from ..cluster.state import ClusterState
 from ..directories.exporting import NO_BROKER_EPOCH, producer_entries
 from ..scheduling.waiting import NEXT_TURN, Background
+from ..settings.types import LONG_MAX
 from ..topics.partition import Partition, Topic
 from .data_directory import DataDirectory
+from .disk_room import DiskRoom
+from .log_cache import LogCache
 from .metadata_changes import WrittenMetadata
 
 log = logging.getLogger("kafka.log.LogManager")
@@ -64,6 +69,13 @@ class Shadow:
         """The bytes that each log has grown since its checkpoint."""
         self._grown_bytes = 0
         self._is_checkpointing = self._has_failed = False
+        self._cache = self._new_cache()
+
+    def _new_cache(self) -> LogCache | None:
+        room = self._cluster.log_memory
+        if isinstance(room, DiskRoom) and room.cache_bytes is not None:
+            return LogCache(room.cache_bytes, room, self._map_oldest)
+        return None
 
     def begin(self) -> None:
         """Writes the state of the cluster, and follows it from now on. Raises OSError.
@@ -151,6 +163,8 @@ class Shadow:
         if self._grown_bytes >= CHECKPOINT_BYTES and not self._is_checkpointing:
             self._is_checkpointing = True
             cluster.background(self._checkpoint_grown(LEAST_CHECKPOINT_BYTES))
+        if self._cache is not None and self._cache.is_due:
+            cluster.background(self._cache.shrink())
         return True
 
     def _write_changes(self) -> None:
@@ -158,6 +172,7 @@ class Shadow:
         while self._deleted:
             name = self._deleted[-1]
             if (files := self._files.get(name)) is not None:
+                self._cluster.timers.cancel(files)
                 files.delete()
                 del self._files[name]
             self._starts.pop(name, None)
@@ -166,6 +181,11 @@ class Shadow:
         if self._starts != self._written_starts:
             self._write_offsets(names.START_OFFSETS, self._starts)
             self._written_starts = dict(self._starts)
+
+    def _write_unsaved(self) -> None:
+        """Writes the changes of logs between turns. Raises OSError."""
+        self._unsaved += self._changes.take()
+        self._write_steps()
 
     def _write_steps(self) -> None:
         while self._unsaved:
@@ -211,9 +231,25 @@ class Shadow:
             files.roll(end, changed, _aborted(partition))
         if changed.start_offset != files.start_offset:
             self._move_start(files, changed, partition, name)
-        if files.end_offset - files.flushed_end >= partition.topic.config.integers["flush.messages"]:
-            files.flush()
+        self._flush(files, partition.topic.config.integers)
         changed.settle(files.end_offset)
+        if self._cache is not None:
+            self._cache.add(changed)
+
+    def _flush(self, files: PartitionFiles, integers: Mapping[str, int]) -> None:
+        """Waits for the disk if so many batches are new as flush.messages says, or sets the timer of flush.ms. Raises OSError."""
+        unflushed, flush_ms = files.end_offset - files.flushed_end, integers["flush.ms"]
+        if unflushed >= min(integers["flush.messages"], LONG_MAX if flush_ms else 1):
+            files.flush()
+        elif unflushed > 0 and flush_ms < LONG_MAX and files not in self._cluster.timers:
+            self._cluster.timers.set(files, flush_ms, partial(self._flush_late, files, flush_ms))
+
+    def _flush_late(self, files: PartitionFiles, flush_ms: int) -> None:
+        try:
+            files.flush()
+        except OSError as error:
+            log.warning("cannot flush %s: %s; it is tried again after flush.ms", files.folder, error)
+            self._cluster.timers.set(files, flush_ms, partial(self._flush_late, files, flush_ms))
 
     def _append(self, files: PartitionFiles, changed: ShadowedLog, partition: Partition, end: int) -> None:
         """Appends the batches of a log before the offset `end`, in the segments in which Kafka would write them. Raises OSError."""
@@ -255,6 +291,13 @@ class Shadow:
     def _write_offsets(self, file: str, offsets: dict[PartitionName, int]) -> None:
         replace_file(self._directory.path / file, offsets_text(offsets).encode(), synced=True)
 
+    def _map_oldest(self, changed: ShadowedLog, size: int) -> None:
+        """Writes what the files of a log lack, and maps about `size` of its oldest bytes. Raises OSError, DamagedFile."""
+        self._write_unsaved()
+        partition = self._partitions.get(changed)
+        if partition is not None and (files := self._files.get(_name(partition))) is not None:
+            files.map_oldest(changed, size)
+
     # Checkpoints
 
     def _checkpoint_grown(self, least_bytes: int) -> Background:
@@ -273,8 +316,7 @@ class Shadow:
             self._is_checkpointing = False
 
     def _checkpoint_log(self, changed: ShadowedLog, partition: Partition) -> None:
-        self._unsaved += self._changes.take()
-        self._write_steps()
+        self._write_unsaved()
         if (files := self._files.get(_name(partition))) is not None:
             epochs = [EpochStart(*each) for each in changed.epochs]
             files.checkpoint(changed, producer_entries(partition.producers), _aborted(partition), epochs)

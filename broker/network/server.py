@@ -131,7 +131,7 @@ class Server:
                 from ..durability.disk_room import DiskRoom
 
                 self._directory = options.data_dir.opened()
-                self._log_memory = DiskRoom(self._directory.path, self.config.max_memory_bytes)
+                self._log_memory = DiskRoom(self._directory.path, self.config.max_memory_bytes, self.config.memory_limit_bytes)
                 if self._directory.meta is not None:
                     self.config = replace(self.config, cluster_id=self._directory.meta.cluster_id)
             nodes = [await self.listeners.ports.reserve(node) for node in self.config.nodes]

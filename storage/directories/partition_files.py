@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import sys
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -31,6 +31,7 @@ from .index_files import (
 )
 from .names import replace_file, sync_folder
 from .producer_snapshot import ProducerEntry, producer_snapshot_bytes
+from .segment_files import map_file
 from .text_files import EpochStart, epochs_text, topic_id_text
 
 KEPT_SNAPSHOTS = 2
@@ -159,7 +160,8 @@ class PartitionFiles:
             self._open_files.close(self._path(self.bases[-1], names.LOG))
         descriptor = self._open_files.descriptor(self._path(base_offset, names.LOG))
         os.ftruncate(descriptor, 0)  # a former attempt may have failed
-        self.bases.append(base_offset)
+        if base_offset not in self.bases[-1:]:  # a truncation may have left an empty segment
+            self.bases.append(base_offset)
         self.size, self.end_offset = 0, base_offset
         self._index = _GrowingIndex(base_offset)
 
@@ -172,6 +174,24 @@ class PartitionFiles:
             sync_folder(self.folder.parent)
             self._flushed_base = self.bases[-1]
         self.flushed_end = self.end_offset
+
+    # Serving
+
+    def map_oldest(self, log: ShadowedLog, size: int) -> None:
+        """Lets a log serve about `size` bytes of its oldest batches in memory from the file that has them. Raises OSError, DamagedFile.
+
+        The files must contain all batches of the log.
+        """
+        oldest = log.oldest_in_memory
+        if oldest is None:
+            return
+        position = bisect_right(self.bases, oldest.base_offset) - 1
+        base, is_last = self.bases[position], position == len(self.bases) - 1
+        view = map_file(self._path(base, names.LOG))
+        if is_last:
+            log.map_batches(view[: self.size], base, self.end_offset, size)
+        else:
+            log.map_batches(view, base, self.bases[position + 1], size)
 
     # Removing and replacing
 
@@ -188,6 +208,7 @@ class PartitionFiles:
         else:
             self.size = 0
         self.end_offset = offset
+        self.flushed_end = min(self.flushed_end, offset)
         self.checkpointed_end = min(self.checkpointed_end, offset)
 
     def delete_before(self, offset: int) -> None:

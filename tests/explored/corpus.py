@@ -37,7 +37,7 @@ def explore_test(name: str, text: str, folder: Path, *options: str) -> ExploredS
     report.unlink(missing_ok=True)
     (folder / "pytest.ini").write_text("[pytest]\n")
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:asyncio", "-p", "no:cacheprovider", "--kafka-explore"]
-    environment = os.environ | {"PYTHONPATH": str(ROOT / ".dev")}
+    environment = os.environ | {"PYTHONPATH": str(ROOT / ".dev"), "PYSPARK_PYTHON": sys.executable}
     environment.pop("PYTEST_XDIST_WORKER", None)
     done = subprocess.run(
         [*command, f"--kafka-explore-report={report.name}", *(options or [f"--kafka-explore-budget={BUDGET}"]), file.name],

@@ -268,7 +268,53 @@ def test_expired_orders_are_counted_a_week_later(kafka_cluster, kafka_topic):
 """,
         ),
     ],
+    "secured_client.py": [
+        ("from confluent_kafka import Producer\n", "from confluent_kafka import KafkaError, Producer\n"),
+        (
+            """    producer = Producer({**settings, "error_cb": outcomes.append,""",
+            """    def add_error(error):
+        if error.code() not in (KafkaError._TRANSPORT, KafkaError._ALL_BROKERS_DOWN):
+            outcomes.append(error)
+
+    settings = {**settings, "enable.idempotence": True, "message.timeout.ms": 15000}
+    producer = Producer({**settings, "error_cb": add_error,""",
+        ),
+        (
+            """@pytest.mark.parametrize(
+    ("mistake", "topic", "expected"),
+    [
+        ({}, "orders", "stored"),
+        ({}, "salaries", "Topic authorization failed"),
+        ({"sasl.password": "wrong"}, "orders", "SASL authentication error"),
+        ({"ssl.ca.location": "probe"}, "orders", "certificate verify failed"),
+    ],
+)
+def test_order_of_the_shop_needs_trust_and_rights(
+    make_kafka_cluster, mistake, topic, expected
+):
+""",
+            "def test_order_of_the_shop_is_stored(make_kafka_cluster):\n",
+        ),
+        ("import pytest\n", ""),
+        (
+            """    settings = {**cluster.client_config("librdkafka"), **mistake}
+    assert expected in place_order(settings, topic, b"order 1")
+""",
+            """    settings = cluster.client_config("librdkafka")
+    assert place_order(settings, "orders", b"order 1") == "stored"
+""",
+        ),
+        ('([b"order 1"] if expected == "stored" else [])', '[b"order 1"]'),
+    ],
     "slow_broker.py": [
+        (
+            """    return KafkaProducer(bootstrap_servers=servers, **limits)
+""",
+            """    limits = {name: 4 * limit for name, limit in limits.items()}  # other tests run too
+    return KafkaProducer(bootstrap_servers=servers, **limits)
+""",
+        ),
+        ("PATIENCE_S = 10", "PATIENCE_S = 15"),
         (
             """@pytest.mark.parametrize(
     ("late_answers", "expected"), [(1, "confirmed"), (None, "unknown")]

@@ -66,6 +66,40 @@ def test_mark_whose_point_is_not_reached_is_an_error(pytester: pytest.Pytester) 
     result.stdout.fnmatch_lines(["*the test has not reached the point of its fault: *Produce#7@producer:reset*"])
 
 
+def test_fault_that_is_not_reached_hits_no_later_test(pytester: pytest.Pytester) -> None:
+    mark = '@pytest.mark.kafka(fault="Produce#2@producer:lost-response")'
+    project = SHOP.replace("        def test_sells", f"        {mark}\n        def test_sells")
+    project += """
+        @pytest.mark.kafka(fault="Produce#3@producer:reset")
+        def test_sells_again(kafka_cluster, kafka_topic):
+            assert len(kafka_cluster.list_faults()) == 1
+            sell(kafka_cluster.bootstrap_servers, kafka_topic)
+    """
+    run_in_subprocess(pytester, project).assert_outcomes(passed=2, errors=2)
+
+
+def test_each_run_has_only_its_own_fault(pytester: pytest.Pytester) -> None:
+    checked = PROTECTED.replace("            sell(", "            assert len(kafka_cluster.list_faults()) <= 1\n            sell(")
+    run_in_subprocess(pytester, checked, "--kafka-explore").assert_outcomes(passed=1)
+
+
+def test_error_of_a_wider_fixture_is_reported(pytester: pytest.Pytester) -> None:
+    project = """
+        import pytest
+
+        @pytest.fixture(scope="module")
+        def broken_at_its_end():
+            yield
+            raise RuntimeError("cannot end")
+
+        def test_sends_nothing(kafka_cluster, broken_at_its_end):
+            pass
+    """
+    result = run_in_subprocess(pytester, project, "--kafka-explore")
+    result.assert_outcomes(passed=1, errors=1)
+    result.stdout.fnmatch_lines(["*cannot end*", "kafka explore: *not explored: it sends no request to a cluster"])
+
+
 def test_workers_share_the_faults_of_a_marked_test(pytester: pytest.Pytester) -> None:
     marked = SHOP.replace("        def test_sells", '        @pytest.mark.kafka_explore(without=["late"])\n        def test_sells')
     result = run_in_subprocess(pytester, marked, "-n2")

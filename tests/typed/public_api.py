@@ -73,6 +73,7 @@ def construction() -> None:
         data=["fixtures/*.jsonl", Path("fixtures")],
         from_log_dirs={"directories": ["kafka-data", Path("kafka-data")], "topics": ["orders*"], "latest": 10},
         data_dir="data",
+        memory_limit=50_000_000,
         seed=1,
         transaction_version=1,
         features={"share.version": 0},
