@@ -678,6 +678,38 @@ func (kafka *Cluster) DiskFull(node int) FaultInfo {
 	return result
 }
 
+// DiskSlow delays what a node writes, as a slow disk does: records, committed offsets and ends of
+// transactions.
+func (control *Control) DiskSlow(node int, ms int) (result FaultInfo, err error) {
+	err = control.post("/fault/preset/disk-slow", arguments{"node": node, "ms": ms}, nil, &result)
+	return result, err
+}
+
+// DiskSlow delays what a node writes, as a slow disk does: records, committed offsets and ends of
+// transactions.
+func (kafka *Cluster) DiskSlow(node int, ms int) FaultInfo {
+	kafka.t.Helper()
+	result, err := kafka.Control.DiskSlow(node, ms)
+	kafka.check(err)
+	return result
+}
+
+// TornWrite lets all nodes crash within the next write to a topic, so that a part of its last batch
+// is in the file, and starts them again.
+func (control *Control) TornWrite(topic string) (result FaultInfo, err error) {
+	err = control.post("/fault/preset/torn-write", arguments{"topic": topic}, nil, &result)
+	return result, err
+}
+
+// TornWrite lets all nodes crash within the next write to a topic, so that a part of its last batch
+// is in the file, and starts them again.
+func (kafka *Cluster) TornWrite(topic string) FaultInfo {
+	kafka.t.Helper()
+	result, err := kafka.Control.TornWrite(topic)
+	kafka.check(err)
+	return result
+}
+
 // NotEnoughReplicas refuses records of a topic with acks=all, as if fewer than min.insync.replicas
 // were in sync.
 func (control *Control) NotEnoughReplicas(topic string) (result FaultInfo, err error) {

@@ -326,6 +326,18 @@ export class Controls {
   /** Lets a node refuse all records with KAFKA_STORAGE_ERROR. */
   diskFull(node: number): Promise<FaultInfo>;
 
+  /**
+   * Delays what a node writes, as a slow disk does: records, committed offsets and ends of
+   * transactions.
+   */
+  diskSlow(node: number, ms: number): Promise<FaultInfo>;
+
+  /**
+   * Lets all nodes crash within the next write to a topic, so that a part of its last batch is in
+   * the file, and starts them again.
+   */
+  tornWrite(topic: string): Promise<FaultInfo>;
+
   /** Refuses records of a topic with acks=all, as if fewer than min.insync.replicas were in sync. */
   notEnoughReplicas(topic: string): Promise<FaultInfo>;
 

@@ -266,6 +266,22 @@ export class Controls {
     return post(this.control, "/fault/preset/disk-full", { node });
   }
 
+  /**
+   * Delays what a node writes, as a slow disk does: records, committed offsets and ends of
+   * transactions.
+   */
+  diskSlow(node, ms) {
+    return post(this.control, "/fault/preset/disk-slow", { node, ms });
+  }
+
+  /**
+   * Lets all nodes crash within the next write to a topic, so that a part of its last batch is in
+   * the file, and starts them again.
+   */
+  tornWrite(topic) {
+    return post(this.control, "/fault/preset/torn-write", { topic });
+  }
+
   /** Refuses records of a topic with acks=all, as if fewer than min.insync.replicas were in sync. */
   notEnoughReplicas(topic) {
     return post(this.control, "/fault/preset/not-enough-replicas", { topic });

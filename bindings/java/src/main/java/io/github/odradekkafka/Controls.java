@@ -226,6 +226,19 @@ public abstract class Controls {
         return FaultInfo.of(Controls.this.post("/fault/preset/disk-full", Options.arguments("node", node)));
     }
 
+    /** Delays what a node writes, as a slow disk does: records, committed offsets and ends of transactions. */
+    public FaultInfo diskSlow(long node, long ms) {
+        return FaultInfo.of(Controls.this.post("/fault/preset/disk-slow", Options.arguments("node", node, "ms", ms)));
+    }
+
+    /**
+     * Lets all nodes crash within the next write to a topic, so that a part of its last batch is in the file, and
+     * starts them again.
+     */
+    public FaultInfo tornWrite(String topic) {
+        return FaultInfo.of(Controls.this.post("/fault/preset/torn-write", Options.arguments("topic", topic)));
+    }
+
     /** Refuses records of a topic with acks=all, as if fewer than min.insync.replicas were in sync. */
     public FaultInfo notEnoughReplicas(String topic) {
         return FaultInfo.of(Controls.this.post("/fault/preset/not-enough-replicas", Options.arguments("topic", topic)));
