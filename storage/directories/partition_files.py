@@ -153,6 +153,13 @@ class PartitionFiles:
         self.size += written
         self.end_offset = end_offset
 
+    def tear(self, slices: Sequence[memoryview], size: int) -> None:
+        """Appends the first `size` bytes of batches, as a process leaves them that ends within the write. Raises OSError.
+
+        The files take no more batches afterwards.
+        """
+        _write_all(self._open_files.descriptor(self._path(self.bases[-1], names.LOG)), [memoryview(b"".join(slices))[:size]])
+
     def roll(self, base_offset: int, log: ShadowedLog, aborted: Sequence[EndedTransaction]) -> None:
         """Begins a segment, after the indexes of the one before have been completed. Raises OSError."""
         if self.bases:

@@ -328,6 +328,47 @@ def test_flush_messages_waits_for_the_disk(data: Path, monkeypatch: pytest.Monke
     assert len(synced) == 2
 
 
+@pytest.mark.parametrize("acknowledged", [0, 3])
+def test_torn_write_is_the_last_one_and_is_cut_off(data: Path, acknowledged: int, caplog: pytest.LogCaptureFixture) -> None:
+    crashes: list[str] = []
+    stored = with_topic(data)
+    stored.cluster.topics.create("u", 1, 1)
+    stored.shadow.on_crash = lambda: crashes.append("crash")
+    for _ in range(acknowledged):
+        stored.append("a")
+        stored.append("b", topic="u")
+        assert stored.shadow.sync()
+    stored.shadow.tear("t")
+    stored.append("other", topic="u")
+    assert stored.shadow.sync()
+    stored.append("torn")
+    assert not stored.shadow.sync()
+    stored.append("after", topic="u")
+    assert not stored.shadow.sync()
+    stored.shadow.close()
+    assert crashes == ["crash"]
+    assert "has ended after" in caplog.text
+    stored.directory.unlock()
+    again = KeptCluster(data)
+    assert values(again.partition()) == [(offset, "a") for offset in range(acknowledged)]
+    assert values(again.partition("u"))[-1] == (acknowledged, "other")
+    assert "Found invalid messages in log segment" in caplog.text
+
+
+def test_abandoned_files_are_as_after_a_kill(data: Path) -> None:
+    stored = with_topic(data)
+    stored.append("a")
+    stored.shadow.sync()
+    stored.append("b")
+    stored.shadow.abandon()
+    assert not stored.shadow.sync()
+    with pytest.raises(OSError):
+        stored.shadow.checkpoint()
+    again = stored.directory.opened()
+    again.unlock()
+    assert values(KeptCluster(data).partition()) == [(0, "a")]
+
+
 def test_flush_ms_waits_for_the_disk_later(data: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
     synced: list[int] = []
 
