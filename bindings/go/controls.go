@@ -971,6 +971,41 @@ func (kafka *Cluster) Records(topic string, options ...RecordsOptions) []Record 
 	return result
 }
 
+// DecodedRecordsOptions has the optional parameters of DecodedRecords. Fields that are not set have
+// their defaults.
+type DecodedRecordsOptions struct {
+	// Partition is only this partition.
+	Partition *int `json:"partition,omitempty"`
+
+	// Offset is only records from this offset on.
+	Offset *int `json:"offset,omitempty"`
+
+	// Since is begin at the first record with this time or a later one.
+	Since *time.Time `json:"since,omitempty"`
+
+	// Limit is at most this many records of each partition.
+	Limit *int `json:"limit,omitempty"`
+
+	// MaxBytes is stop in each partition after this many bytes of keys and values.
+	MaxBytes *int `json:"max_bytes,omitempty"`
+}
+
+// DecodedRecords returns the records of a topic as `records` does, with keys and values as JSON if
+// they begin with the id of a schema.
+func (control *Control) DecodedRecords(topic string, options ...DecodedRecordsOptions) (result []DecodedRecord, err error) {
+	err = control.get("/record/decode", arguments{"topic": topic}, optional(options), &result)
+	return result, err
+}
+
+// DecodedRecords returns the records of a topic as `records` does, with keys and values as JSON if
+// they begin with the id of a schema.
+func (kafka *Cluster) DecodedRecords(topic string, options ...DecodedRecordsOptions) []DecodedRecord {
+	kafka.t.Helper()
+	result, err := kafka.Control.DecodedRecords(topic, options...)
+	kafka.check(err)
+	return result
+}
+
 // WaitForRecordsOptions has the optional parameters of WaitForRecords. Fields that are not set have
 // their defaults.
 type WaitForRecordsOptions struct {
@@ -1612,6 +1647,43 @@ type CrashedClient struct {
 	Connections int `json:"connections"`
 
 	Groups []string `json:"groups"`
+}
+
+// DecodedData is a key or value with the id of a schema.
+type DecodedData struct {
+	SchemaID int `json:"schema_id"`
+
+	SchemaType *string `json:"schema_type"`
+
+	Subjects []string `json:"subjects"`
+
+	Data *string `json:"data"`
+
+	Error *string `json:"error"`
+}
+
+// DecodedRecord is a stored record with what its key and value are by their schemas, nil for data
+// that do not begin with the id of a schema.
+type DecodedRecord struct {
+	Topic string `json:"topic"`
+
+	Partition int `json:"partition"`
+
+	Offset int `json:"offset"`
+
+	Timestamp int `json:"timestamp"`
+
+	Key Bytes `json:"key"`
+
+	Value Bytes `json:"value"`
+
+	Headers []Header `json:"headers"`
+
+	Transaction *string `json:"transaction"`
+
+	DecodedKey *DecodedData `json:"decoded_key"`
+
+	DecodedValue *DecodedData `json:"decoded_value"`
 }
 
 // Election is a partition that has elected a leader.

@@ -426,6 +426,23 @@ export class Controls {
   }): Promise<Record[]>;
 
   /**
+   * Returns the records of a topic as `records` does, with keys and values as JSON if they begin
+   * with the id of a schema.
+   */
+  decodedRecords(topic: string, options?: {
+    /** Only this partition. */
+    partition?: number;
+    /** Only records from this offset on. */
+    offset?: number;
+    /** Begin at the first record with this time or a later one. */
+    since?: string;
+    /** At most this many records of each partition. */
+    limit?: number;
+    /** Stop in each partition after this many bytes of keys and values. */
+    maxBytes?: number;
+  }): Promise<DecodedRecord[]>;
+
+  /**
    * Waits until a topic has `n` records that consumers can read (read_committed), and returns all of
    * its records.
    */
@@ -611,6 +628,32 @@ export interface ConnectionInfo {
 export interface CrashedClient {
   connections: number;
   groups: string[];
+}
+
+/** A key or value with the id of a schema. */
+export interface DecodedData {
+  schemaId: number;
+  schemaType: string | null;
+  subjects: string[];
+  data: string | null;
+  error: string | null;
+}
+
+/**
+ * A stored record with what its key and value are by their schemas, null for data that do not
+ * begin with the id of a schema.
+ */
+export interface DecodedRecord {
+  topic: string;
+  partition: number;
+  offset: number;
+  timestamp: number;
+  key: Bytes | null;
+  value: Bytes | null;
+  headers: ([string, Bytes | null])[];
+  transaction: string | null;
+  decodedKey: DecodedData | null;
+  decodedValue: DecodedData | null;
 }
 
 /** A partition that has elected a leader. */

@@ -362,6 +362,14 @@ export class Controls {
   }
 
   /**
+   * Returns the records of a topic as `records` does, with keys and values as JSON if they begin
+   * with the id of a schema.
+   */
+  decodedRecords(topic, options) {
+    return get(this.control, "/record/decode", { topic, ...options });
+  }
+
+  /**
    * Waits until a topic has `n` records that consumers can read (read_committed), and returns all of
    * its records.
    */

@@ -111,6 +111,7 @@ class BlockingControls(BlockingWaitControls):
     topics = blocking(RecordControls.topics)
     produce = blocking(RecordControls.produce)
     records = blocking(RecordControls.records)
+    decoded_records = blocking(RecordControls.decoded_records)
     wait_for_records = blocking(RecordControls.wait_for_records)
 
     groups = blocking(GroupControls.groups)

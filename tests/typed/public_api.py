@@ -108,6 +108,10 @@ def topics_and_records(cluster: Cluster) -> None:
     for each in cluster.records("orders", 0, offset=1, since=datetime.now(UTC), limit=1, max_bytes=1):
         assert_type(each.value, bytes | None)
         assert_type(each.headers, tuple[tuple[str, bytes | None], ...])
+    for decoded in cluster.decoded_records("orders", 0, offset=1, since=datetime.now(UTC), limit=1, max_bytes=1):
+        assert_type(decoded.key, bytes | None)
+        if decoded.decoded_value is not None:
+            assert_type(decoded.decoded_value.data, str | None)
     cluster.wait_for_records("orders", 1, timeout_s=1)
     cluster.delete_topic("orders")
     orders = cluster.topic("orders", key=formats.text, value=formats.json)
@@ -283,6 +287,7 @@ async def asynchronous(given: AsyncCluster) -> None:
     await given.create_topic("orders", 2)
     assert_type((await given.produce("orders", ["value"]))[0].partition, int)
     assert_type((await given.records("orders"))[0].key, bytes | None)
+    assert_type((await given.decoded_records("orders"))[0].key, bytes | None)
     await given.wait_for_records("orders", 1)
     assert_type((await given.topics())[0].name, str)
     await given.delete_topic("orders")
