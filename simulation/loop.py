@@ -62,6 +62,7 @@ class SimulatedLoop(base_events.BaseEventLoop):
     def __init__(self) -> None:
         self.now_s = 0.0
         super().__init__()
+        self.get_debug = bool  # type: ignore[method-assign]  # false; each handle and future asks, and a function in C answers sooner
         self._numbers, self._timer_numbers = count(1), count(1)
         self._cancelled_timers = 0
         self._busy = 0

@@ -21,7 +21,7 @@ from ..settings.cluster_config import ClusterConfig, cluster_of
 from ..settings.properties import SettingValue, as_text
 from ..settings.schema_registry import NAMES as REGISTRY_SETTINGS
 from ..settings.schema_registry import RegistrySettings
-from ..settings.spelling import check_scope
+from ..settings.spelling import at_broker_level
 
 if TYPE_CHECKING:
     from ..controls.http.access import ControlAddress
@@ -131,7 +131,7 @@ def cluster_config(
         raise TypeError(f"nodes must be an int, not {nodes!r}")
     given = texts_of(settings)
     if not ignore_unknown:
-        check_scope(given)
+        given = at_broker_level(given)
     brokers = [security.settings({"listeners": ANY_PORT} | given, settings)]
     config = cluster_of(
         brokers,

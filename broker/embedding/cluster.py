@@ -16,7 +16,7 @@ from ..controls.cluster_controls import BlockingControls, ClusterControls
 from ..security.startup import security_of
 from ..settings.cluster_config import DEFAULT_LIMITS, RecordLimits
 from ..settings.properties import SettingValue
-from ..settings.spelling import check_scope
+from ..settings.spelling import at_broker_level
 from . import formats
 from .arguments import (
     capture_options,
@@ -143,8 +143,7 @@ class AnyCluster:
         from ..snapshots.loading import load_on_any_ports
 
         registry_settings, settings = split_registry_settings(settings or {})
-        given = texts_of(settings)
-        check_scope(given)
+        given = at_broker_level(texts_of(settings))
         state, config = load_on_any_ports(Path(file), given, as_version=as_version, trust=trust)
         check_seed(seed)
         cluster = cls()

@@ -84,6 +84,12 @@ class SchemaService:
         finally:
             timers.cancel(key)
 
+    async def read_in_thread(self, work: Callable[[SchemaRegistry], T]) -> T:
+        """Returns the result of work that changes nothing and may take long."""
+        async with self._lock:
+            self._registry.topic.catch_up()
+            return await asyncio.to_thread(work, self._registry)
+
     async def run(self, work: Callable[[SchemaRegistry], T], *, subject: str = "", size: int = 0) -> T:
         """Returns the result of work on the registry, after what it has written has been appended.
 

@@ -153,6 +153,13 @@ class PartitionFiles:
         self.size += written
         self.end_offset = end_offset
 
+    def tear(self, slices: Sequence[memoryview], size: int) -> None:
+        """Appends the first `size` bytes of batches, as a process leaves them that ends within the write. Raises OSError.
+
+        The files take no more batches afterwards.
+        """
+        _write_all(self._open_files.descriptor(self._path(self.bases[-1], names.LOG)), [memoryview(b"".join(slices))[:size]])
+
     def roll(self, base_offset: int, log: ShadowedLog, aborted: Sequence[EndedTransaction]) -> None:
         """Begins a segment, after the indexes of the one before have been completed. Raises OSError."""
         if self.bases:
@@ -160,7 +167,8 @@ class PartitionFiles:
             self._open_files.close(self._path(self.bases[-1], names.LOG))
         descriptor = self._open_files.descriptor(self._path(base_offset, names.LOG))
         os.ftruncate(descriptor, 0)  # a former attempt may have failed
-        self.bases.append(base_offset)
+        if base_offset not in self.bases[-1:]:  # a truncation may have left an empty segment
+            self.bases.append(base_offset)
         self.size, self.end_offset = 0, base_offset
         self._index = _GrowingIndex(base_offset)
 
@@ -207,6 +215,7 @@ class PartitionFiles:
         else:
             self.size = 0
         self.end_offset = offset
+        self.flushed_end = min(self.flushed_end, offset)
         self.checkpointed_end = min(self.checkpointed_end, offset)
 
     def delete_before(self, offset: int) -> None:

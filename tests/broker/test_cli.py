@@ -203,7 +203,7 @@ def test_invalid_options_print_one_line(argv: list[str], message: str, capsys: p
         (["--set", "listeners=nonsense"], "use NAME://host:port"),
         (["--listener", "A://127.0.0.1:1", "--port", "2"], "--port cannot be combined with listeners"),
         (["--set", "num.partition=3"], "unknown setting num.partition; did you mean num.partitions?"),
-        (["--set", "retention.ms=3"], "retention.ms is a topic setting; did you mean the broker setting log.retention.ms"),
+        (["--set", "retention.ms=3", "--set", "log.retention.ms=3"], "retention.ms is given as log.retention.ms too, which is its name"),
         (["--config", "missing.properties"], "cannot read --config missing.properties: No such file or directory; give the path"),
         (["--config", "."], "cannot read --config .: Is a directory; give the path of a server.properties"),
         (["--config", "/dev/zero"], "cannot read --config /dev/zero: it has more than 1048576 bytes"),
