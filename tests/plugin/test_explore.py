@@ -111,12 +111,20 @@ def test_workers_share_the_faults_of_a_marked_test(pytester: pytest.Pytester) ->
 
 
 ODD = """
+        import threading
+        import unittest
+
         import pytest
         from confluent_kafka import Producer
         from odradek.plugin import KafkaTestMixin
-        import unittest
 
         left = []
+        ended = threading.Event()
+
+        @pytest.fixture(scope="session", autouse=True)
+        def end_of_threads():
+            yield
+            ended.set()
 
         @pytest.fixture(scope="module")
         def prepared(kafka_cluster):
@@ -138,13 +146,26 @@ ODD = """
                 producer.flush(20)
             assert len(kafka_cluster.records("prepared")) in (1, 2)
 
+        def send_again_and_again(producer):
+            while not ended.wait(0.1):
+                producer.produce("orders", b"again")
+                producer.poll(0)
+
         def test_leaks(kafka_cluster):
             config = {"client.id": "leaker", "log_level": 0}
             producer = Producer({"bootstrap.servers": kafka_cluster.bootstrap_servers, **config})
             left.append(producer)
             producer.produce("orders", b"1")
             producer.flush(20)
+            threading.Thread(target=send_again_and_again, args=[producer], daemon=True).start()
             assert kafka_cluster.records("orders")
+
+        def test_sends_less_and_less(kafka_cluster):
+            left.append(None)
+            with Producer({"bootstrap.servers": kafka_cluster.bootstrap_servers, "log_level": 0}) as producer:
+                for _ in range({1: 3, 2: 1, 3: 1}.get(left.count(None), 0)):
+                    producer.produce("orders", b"1")
+                    producer.flush(20)
 
         class Orders(KafkaTestMixin, unittest.TestCase):
             kafka_options = {"nodes": 1, "topics": {"orders": 1}}
@@ -167,6 +188,8 @@ def test_odd_tests_get_a_line_each(pytester: pytest.Pytester) -> None:
         "  the test leaves 1 client open, which may disturb the runs that follow; close them at its end",
         "Orders::test_method  ",
         "  FAILED 3/3  producer-1: the response to Produce 1 was lost",
+        "  not reached: Produce#1@producer:lost-response",
+        "of the first run came in no other run, so that no fault was tried there",
     ):
         assert expected in lines
     assert "test_leaks  not explored" not in lines

@@ -42,9 +42,8 @@ async def grow_and_write(cluster, topic):
             await asyncio.to_thread(PAUSE.wait, 0.2)
         finally:
             await admin.close()
-    await asyncio.to_thread(cluster.wait_until, lambda: asked() > before)
-    writing = {"enable_idempotence": True}
-    async with AIOKafkaProducer(bootstrap_servers=cluster.bootstrap_servers, **writing) as producer:
+    async with AIOKafkaProducer(bootstrap_servers=cluster.bootstrap_servers, enable_idempotence=True) as producer:
+        await asyncio.to_thread(cluster.wait_until, lambda: asked() > before)
         await producer.send_and_wait(topic, b"new", partition=1)
 
 
