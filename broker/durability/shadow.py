@@ -152,19 +152,21 @@ class Shadow:
 
     def sync(self) -> bool:
         """Writes what has changed. Returns False if changes of this turn cannot be written; they are written later."""
-        cluster = self._cluster
         if self._has_crashed:
             return False
-        is_new = (
-            bool(self._changes or self._topics)
-            or self._metadata_changes != cluster.metadata_log.changes
-            or self._metadata.needs_producer_ids
-        )
+        has_metadata = self._has_new_metadata
+        is_new = has_metadata or bool(self._changes)
         if not is_new and not self._has_failed:
             return True
         self._unsaved += self._changes.take()
         try:
-            self._write_changes()
+            if has_metadata or self._has_failed:
+                self._write_metadata()
+                self._delete_folders()
+            self._write_steps()
+            if self._starts != self._written_starts:
+                self._write_offsets(names.START_OFFSETS, self._starts)
+                self._written_starts = dict(self._starts)
         except TornWrite:
             return False
         except OSError as error:
@@ -177,13 +179,17 @@ class Shadow:
         self._has_failed = False
         if self._grown_bytes >= CHECKPOINT_BYTES and not self._is_checkpointing:
             self._is_checkpointing = True
-            cluster.background(self._checkpoint_grown(LEAST_CHECKPOINT_BYTES))
+            self._cluster.background(self._checkpoint_grown(LEAST_CHECKPOINT_BYTES))
         if self._cache is not None and self._cache.is_due:
-            cluster.background(self._cache.shrink())
+            self._cluster.background(self._cache.shrink())
         return True
 
-    def _write_changes(self) -> None:
-        self._write_metadata()
+    @property
+    def _has_new_metadata(self) -> bool:
+        changes = self._cluster.metadata_log.changes
+        return bool(self._topics) or self._metadata_changes != changes or self._metadata.needs_producer_ids
+
+    def _delete_folders(self) -> None:
         while self._deleted:
             name = self._deleted[-1]
             if (files := self._files.get(name)) is not None:
@@ -192,10 +198,6 @@ class Shadow:
                 del self._files[name]
             self._starts.pop(name, None)
             self._deleted.pop()
-        self._write_steps()
-        if self._starts != self._written_starts:
-            self._write_offsets(names.START_OFFSETS, self._starts)
-            self._written_starts = dict(self._starts)
 
     def _write_unsaved(self) -> None:
         """Writes the changes of logs between turns. Raises OSError."""
@@ -217,7 +219,7 @@ class Shadow:
     def _write_metadata(self) -> None:
         cluster = self._cluster
         number = cluster.metadata_log.changes
-        if self._topics or number != self._metadata_changes or self._metadata.needs_producer_ids:
+        if self._has_new_metadata:
             changes = self._metadata.change(self._topics.values(), others=number != self._metadata_changes)
             self._unwritten += changes
             self._topics.clear()

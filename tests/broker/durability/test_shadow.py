@@ -4,6 +4,7 @@ import errno
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -309,6 +310,25 @@ def test_kill_while_the_disk_is_full_leaves_what_was_written(data: Path, full_di
     stored.shadow.close()
     full_disk[0] = 10**9
     assert values(after_kill(stored).partition()) == [(0, "a")]
+
+
+def test_short_writes_are_continued(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write, random = os.writev, Random(1)
+
+    def writev(descriptor: int, parts: list[memoryview]) -> int:
+        some = parts[: random.randint(1, len(parts))]
+        return write(descriptor, [*some[:-1], some[-1][: random.randint(1, len(some[-1]))]])
+
+    stored = with_topic(data)
+    stored.shadow.sync()
+    monkeypatch.setattr(os, "writev", writev)
+    for number in range(20):
+        batch = build_batch([Record(0, NOW_MS, None, str(number).encode() * 20_000, [])])
+        stored.partition().log.append(memoryview(bytearray(batch)), 0, owned=True)
+    stored.shadow.sync()
+    expected = values(stored.partition())
+    assert len(expected) == 20
+    assert values(after_kill(stored).partition()) == expected
 
 
 def test_flush_messages_waits_for_the_disk(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
