@@ -14,7 +14,7 @@ def work(servers, topic, is_done):
     producer = KafkaProducer(bootstrap_servers=servers, **sending)
     with closing(consumer), closing(producer):
         while not is_done():
-            for records in consumer.poll(500, max_records=1).values():
+            for records in consumer.poll(3000, max_records=1).values():
                 (record,) = records
                 try:
                     producer.send(f"{topic}.mails", record.value).get(timeout=10)
