@@ -44,8 +44,9 @@ ATTEMPTS = 3
 
 
 @pytest.fixture(scope="module")
-def cluster() -> Iterator[Cluster]:
-    with Cluster(nodes=3, topics={"orders": 2}, seed=1) as running:
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    """Returns a cluster with a data directory, which some faults need."""
+    with Cluster(nodes=3, topics={"orders": 2}, seed=1, data_dir=tmp_path_factory.mktemp("data")) as running:
         yield running
     _close_left()
 
