@@ -25,6 +25,9 @@ LABEL org.opencontainers.image.title="odradek" \
       org.opencontainers.image.licenses="Apache-2.0" \
       org.opencontainers.image.base.name="docker.io/library/python:3.13.15-slim-trixie"
 COPY --from=build /opt/odradek /opt/odradek
+# For `serve --data-dir /var/lib/odradek`. A new volume gets the owner of the folder. Without the option nothing is written to it.
+RUN install --directory --owner=65532 --group=65532 --mode=0700 /var/lib/odradek
+VOLUME /var/lib/odradek
 # The default address, unless KAFKA_LISTENERS or KAFKA_ADVERTISED_LISTENERS is set. Clients receive 127.0.0.1, where
 # `docker run -p 127.0.0.1:9092:9092` publishes the port. A listener in the environment also means one node, because a second node would need a second
 # published port; `serve --nodes 2` overrides that.

@@ -7,6 +7,8 @@ cost (`floor.py`).
 The brokers take turns within every round. Ratios are therefore more reliable than absolute figures, which drift with the load of the
 machine; the figures of CPU time per broker vary least.
 
+The rows of `growth.py` are measured only if `--rows growth` asks for them, because their figures are drawn rather than compared.
+
 To add a row, write a function that takes a `Broker` and returns figures by row, and add a `Measure` with its rows to `measures.py`.
 """
 
@@ -17,6 +19,7 @@ import sys
 from contextlib import ExitStack
 from pathlib import Path
 
+from . import growth
 from .brokers import BROKERS, available_brokers
 from .measures import MEASURES
 from .report import Report, write_report
@@ -27,9 +30,10 @@ from .table import table
 def main() -> None:
     options = _parser().parse_args()
     wanted = options.rows.split(",") if options.rows else [""]
-    measures = [measure for measure in MEASURES if any(_is_wanted(row, wanted) for row in measure.rows)]
+    known = [*MEASURES, *growth.MEASURES] if options.rows else MEASURES
+    measures = [measure for measure in known if any(_is_wanted(row, wanted) for row in measure.rows)]
     if not measures:
-        raise SystemExit("no row has such a name; the rows are: " + ", ".join(row.name for measure in MEASURES for row in measure.rows))
+        raise SystemExit("no row has such a name; the rows are: " + ", ".join(row.name for measure in known for row in measure.rows))
     rows = [row for measure in measures for row in measure.rows if _is_wanted(row, wanted)]
     results, names = _measure(measures, 1 if options.quick else options.rounds)
     print(*table(rows, names, results.medians), sep="\n")
@@ -65,7 +69,7 @@ def _parser() -> argparse.ArgumentParser:
         nargs="?",
         type=Path,
         const=Path("bench-report"),
-        help="write report.md and report.svg to this folder; default: %(const)s",
+        help="write report.md with its charts to this folder; default: %(const)s",
     )
     return parser
 

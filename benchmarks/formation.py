@@ -34,7 +34,7 @@ Address = tuple[str, int]
 def formation_s(address: Address) -> float:
     """Returns the seconds in which a new group forms. Raises RuntimeError for an error response or after TIMEOUT_S without any."""
     group_id = f"bench-{os.getpid()}-{next(_groups)}"
-    _await_coordinator(address, group_id)
+    await_coordinator(address, group_id)
     with selectors.DefaultSelector() as selector:
         members = [_Member(address, group_id) for _ in range(MEMBERS)]
         try:
@@ -55,7 +55,7 @@ def formation_s(address: Address) -> float:
                 member.connection.close()
 
 
-def _await_coordinator(address: Address, group_id: str) -> None:
+def await_coordinator(address: Address, group_id: str) -> None:
     """Makes the broker create its internal topic, and waits until a broker coordinates the group."""
     deadline = time.monotonic() + TIMEOUT_S
     with connected(address) as connection:

@@ -10,7 +10,7 @@ from functools import partial
 from confluent_kafka import Consumer
 from kafka import KafkaConsumer
 
-from . import bulk, commands, many_topics, secured, share_consumption
+from . import bulk, commands, data_directory, many_topics, secured, share_consumption
 from .brokers import KFAKE, MOCK, ODRADEK, Broker, Start, with_fault, without_fault, without_record
 from .fairness import quiet_p99_s
 from .formation import formation_s
@@ -215,6 +215,7 @@ def _per_stored_byte(name: str, records: bytes, count: int) -> Measure:
 MEASURES = (
     *bulk.MEASURES,
     *secured.MEASURES,
+    *data_directory.MEASURES,
     *share_consumption.MEASURES,
     *many_topics.MEASURES,
     *commands.MEASURES,

@@ -1,6 +1,7 @@
-"""The report of a run: report.md with a table, and report.svg with a chart; with date, versions and machine.
+"""The report of a run: report.md with a table, and its charts; with date, versions and machine.
 
-It contains nothing that identifies the machine: no host name, no user and no path.
+The rows of `growth.py` are lines in growth.svg, all others bars in report.svg. The report contains nothing that identifies the machine: no
+host name, no user and no path.
 """
 
 from __future__ import annotations
@@ -13,8 +14,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple, Self
 
+from . import growth
 from .brokers import ODRADEK, versions
 from .chart import chart
+from .growth_chart import growth_chart
 from .rows import Medians, Results, Row, text_of
 from .table import ratio
 
@@ -37,12 +40,22 @@ class Report(NamedTuple):
 
 
 def write_report(folder: Path, report: Report) -> None:
-    """Writes report.md and report.svg. Creates the folder if necessary."""
+    """Writes report.md and its charts. Creates the folder if necessary."""
     folder.mkdir(parents=True, exist_ok=True)
-    notes = [f"{name}: {text}" for name, text in report.versions.items()]
-    svg = chart(report.rows, report.names, report.medians, f"{report.date}, {report.machine}", notes)
-    (folder / "report.svg").write_text(svg)
+    for name, svg in charts(report).items():
+        (folder / name).write_text(svg)
     (folder / "report.md").write_text(markdown(report))
+
+
+def charts(report: Report) -> dict[str, str]:
+    """Returns the charts of the rows by file name."""
+    subtitle, notes = f"{report.date}, {report.machine}", [f"{name}: {text}" for name, text in report.versions.items()]
+    drawn = {row for measure in growth.MEASURES for row in measure.rows}
+    bars = [row for row in report.rows if row not in drawn]
+    found = {"report.svg": chart(bars, report.names, report.medians, subtitle, notes)} if bars else {}
+    if len(bars) < len(report.rows):
+        found["growth.svg"] = growth_chart(report.medians, subtitle)
+    return found
 
 
 def machine() -> str:
@@ -52,7 +65,8 @@ def machine() -> str:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
         model = next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), model)
     gigabytes = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
-    return f"{os.cpu_count()} x {model}, {gigabytes:.0f} GiB, {platform.system()} {platform.release()}"
+    release = platform.release().partition("-")[0]
+    return f"{os.cpu_count()} x {model}, {gigabytes:.0f} GiB, {platform.system()} {release}"
 
 
 def markdown(report: Report) -> str:
@@ -64,8 +78,7 @@ def markdown(report: Report) -> str:
         f"{report.date}, on {report.machine}. Medians; the brokers took turns in every round. `/ peer` is odradek's figure divided by the",
         "peer's. Ratios and CPU times depend less on the load of the machine than rates and latencies do.",
         "",
-        "![chart](report.svg)",
-        "",
+        *(line for name in charts(report) for line in (f"![chart]({name})", "")),
         *(f"* {name}: {text}" for name, text in report.versions.items()),
         "",
         _line(head),

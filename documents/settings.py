@@ -16,9 +16,9 @@ INTRODUCTION = (
     " table below take effect; the settings listed under the table of a family do not change the broker's behaviour. Settings that"
     " Kafka 4.3 does not have, such as those of ZooKeeper, are stored too. At startup, one log line names the settings that were"
     " given but have no effect. A name that closely resembles a setting of Kafka is rejected as a typo (`num.partition`: did you"
-    " mean `num.partitions`?). `--set` and the Python API also reject a topic setting that has another name at the broker level"
-    " (`retention.ms`: `log.retention.ms`). Kafka ignores such settings: `--ignore-unknown-settings` and"
-    " `Cluster(ignore_unknown_settings=True)` do so too, with one warning that names them.",
+    " mean `num.partitions`?). `--set` and the Python API take a topic or group setting as the broker setting that it falls back to"
+    " (`flush.messages`: `log.flush.interval.messages`). Kafka ignores misspelt settings and those of topics:"
+    " `--ignore-unknown-settings` and `Cluster(ignore_unknown_settings=True)` do so too, with one warning that names them.",
     "With `--as-version`, settings and defaults are those of an older release of Kafka ([older versions](older-versions.md)).",
     "Broker settings come from these sources, the first of which takes precedence: `--set key=value`, environment variables,"
     " `--config server.properties`.",

@@ -35,6 +35,9 @@ if TYPE_CHECKING:
 MARK = "kafka_explore"
 MARK_OPTIONS = ("budget", "depth", "without", "also")
 SHARE = "_kafka_explore_share"
+LEAST_LIMIT_S = 20.0
+SLOWDOWN = 10
+"""How many times as long as without faults a run may take, if --kafka-timeout does not say how long."""
 
 
 def split_points(text: str) -> list[str]:
@@ -118,7 +121,7 @@ class Explorer:
         self._slowest_s = 0.0
         self._uses_wider_fixtures = False
         self.reports: list[pytest.TestReport] = []
-        options = options_of(item)
+        self._options = options = options_of(item)
         if options.damages or any(trial.damage for trial in options.only):
             item.stash[TOPIC_NUMBER] = 1
         self.search = Search(name_of(item), self.run, options, time.monotonic, tell)
@@ -131,7 +134,7 @@ class Explorer:
         item = self._item
         item._report_sections.clear()  # noqa: SLF001  (the output of the run before; pytest has no public name for it)
         vars(item).pop("_instance", None)  # each run of a method gets a fresh instance, as each test does
-        test = ExploredRun(item, trial, self._snapshots, self._slowest_s, self._summary)
+        test = ExploredRun(item, trial, self._snapshots, self._limit_s, self._summary)
         item.stash[RUNNING] = item.config.stash[RUNNING] = test
         begun_s = time.monotonic()
         with test.running():
@@ -143,12 +146,17 @@ class Explorer:
         test.replace_clusters_in_use(sets_up_others=self._uses_wider_fixtures)
         return result
 
+    @property
+    def _limit_s(self) -> float:
+        """How long a run may take. The first one may set up fixtures of wider scopes, for which it has the time of the exploration."""
+        return max(LEAST_LIMIT_S, SLOWDOWN * self._slowest_s if self._slowest_s else self._options.budget_s)
+
     def explore(self, nextitem: pytest.Item | None) -> Exploration:
         """Explores the test, runs it a last time without faults, and returns what was found."""
         try:
             found = self.search.explore()
             if found.problem:
-                self._item.session._setupstate.teardown_exact(nextitem)  # noqa: SLF001  (pytest has no public name for it)
+                self._tear_down(nextitem)
                 return found
             last = self._run(None, nextitem)
             if last.outcome is not RunOutcome.PASSED:
@@ -158,6 +166,14 @@ class Explorer:
             for cluster, snapshot in self._snapshots.items():
                 if cluster.is_running:
                     cluster.close_snapshot(snapshot)
+
+    def _tear_down(self, nextitem: pytest.Item | None) -> None:
+        """Ends the fixtures of wider scopes that `nextitem` does not use. An error is reported as one of the test."""
+        item = self._item
+        tear_down = item.session._setupstate.teardown_exact  # noqa: SLF001  (pytest has no public name for it)
+        call = pytest.CallInfo.from_call(lambda: tear_down(nextitem), "teardown")
+        if call.excinfo is not None:
+            self.reports.append(item.ihook.pytest_runtest_makereport(item=item, call=call))
 
     def _summary(self) -> str:
         return self.search.found.summary(REPRODUCE)

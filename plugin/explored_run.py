@@ -26,15 +26,12 @@ if TYPE_CHECKING:
     from .explored_simulation import ExploredSimulation
     from .watching import Watched
 
-LEAST_LIMIT_S = 20.0
-SLOWDOWN = 10
-"""How many times as long as without faults a run may take, if --kafka-timeout does not say how long."""
-
 
 class ExploredRun(RunningTest):
     """A run with the faults of a trial, or without any. `snapshots` has the states to which the clusters of the test return before it.
 
-    `slowest_s` is the time of the slowest run without faults, and `summary` returns what is known so far, if the process has to end.
+    `limit_s` is how long it may take if --kafka-timeout does not say it, and `summary` returns what is known so far, if the process has to
+    end.
     """
 
     def __init__(
@@ -42,13 +39,13 @@ class ExploredRun(RunningTest):
         item: pytest.Item,
         trial: Trial | None,
         snapshots: MutableMapping[Cluster, Snapshot],
-        slowest_s: float,
+        limit_s: float,
         summary: Callable[[], str],
     ) -> None:
         self._trial = trial
         super().__init__(item)
         self._snapshots = snapshots
-        self._slowest_s = slowest_s
+        self._default_limit_s = limit_s
         self._summary = summary
         self._requests: list[RequestPoint] = []
         self._topology = Topology(0, {})
@@ -131,11 +128,11 @@ class ExploredRun(RunningTest):
     def _arm(self, watched: Watched) -> None:
         super()._arm(watched)
         if self._trial is not None and self._trial.damage:
-            self._faults.append(watched.cluster.damage(self._trial.damage))
+            self._add_fault(watched.cluster.damage(self._trial.damage))
 
     @property
     def _limit_s(self) -> float:
-        return timeout_s(self._item.config) or max(LEAST_LIMIT_S, SLOWDOWN * self._slowest_s)
+        return timeout_s(self._item.config) or self._default_limit_s
 
     @property
     def _points(self) -> list[str]:
@@ -197,4 +194,11 @@ def _stored_data(cluster: Cluster, known: StoredData) -> StoredData:
         if not topic.internal
         for part in topic.partitions
     }
-    return stored_data(records, cluster.groups(), known)
+    return stored_data(records, cluster.groups(), known, has_certificates=_has_certificates(cluster))
+
+
+def _has_certificates(cluster: Cluster) -> bool:
+    """Returns whether the certificates of a cluster are generated, so that its clients trust their CA."""
+    with suppress(ValueError):
+        return bool(cluster.tls)
+    return False

@@ -20,6 +20,8 @@ class KafkaFaults:
         self.leader_election = cluster.leader_election
         self.coordinator_moves = cluster.coordinator_moves
         self.disk_full = cluster.disk_full
+        self.disk_slow = cluster.disk_slow
+        self.torn_write = cluster.torn_write
         self.not_enough_replicas = cluster.not_enough_replicas
         self.all = cluster.list_faults
 
@@ -36,5 +38,7 @@ class AsyncKafkaFaults:
         self.leader_election = cluster.leader_election
         self.coordinator_moves = cluster.coordinator_moves
         self.disk_full = cluster.disk_full
+        self.disk_slow = cluster.disk_slow
+        self.torn_write = cluster.torn_write
         self.not_enough_replicas = cluster.not_enough_replicas
         self.all = cluster.list_faults

@@ -46,7 +46,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", f"{MARK}({', '.join(('name', *MARK_OPTIONS))}): the cluster of the test")
-    config.addinivalue_line("markers", f"{EXPLORE_MARK}(budget, depth, without): look for faults under which the test does not pass")
+    config.addinivalue_line("markers", f"{EXPLORE_MARK}(budget, depth, without, also): look for faults under which the test does not pass")
     config.pluginmanager.register(fixtures, "odradek-fixtures")
     config.pluginmanager.register(simulations, "odradek-simulations")
     timeout_s(config)

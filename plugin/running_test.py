@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,7 +13,7 @@ from .options import MARK, artifacts_folder, fault_of, timeout_s
 from .watching import Watch, Watched, watching
 
 if TYPE_CHECKING:
-    from ..broker.controls.fault_handles import AnyFaultHandle
+    from ..broker.controls.fault_handles import AnyFaultHandle, FaultHandle
     from ..simulation.seeds import Test
     from .artifacts import Artifacts
     from .explored_simulation import ExploredSimulation
@@ -38,6 +38,8 @@ class RunningTest:
         self._timeout: Timeout | None = None
         self._faults: list[AnyFaultHandle] = []
         """The faults at points of the clusters of the test."""
+        self._added_faults: list[FaultHandle] = []
+        """The part of them that is in clusters of fixtures, and not of simulations."""
 
     @contextmanager
     def running(self) -> Iterator[None]:
@@ -47,6 +49,7 @@ class RunningTest:
                 yield
             finally:
                 self.end_timeout()
+                self._remove_faults()
                 if self._artifacts is not None and not self.watch.failed:
                     self._artifacts.discard()
 
@@ -145,7 +148,17 @@ class RunningTest:
     def _arm(self, watched: Watched) -> None:
         """Adds the faults at points of the test to a cluster."""
         for point in self._points:
-            self._faults.append(watched.cluster.fault_at(point))
+            self._add_fault(watched.cluster.fault_at(point))
+
+    def _add_fault(self, fault: FaultHandle) -> None:
+        self._faults.append(fault)
+        self._added_faults.append(fault)
+
+    def _remove_faults(self) -> None:
+        """Removes the faults at points from clusters that other tests use as well."""
+        for each in self._added_faults:
+            with suppress(ValueError):  # the cluster is stopped
+                each.remove()
 
     @property
     def _name(self) -> str:

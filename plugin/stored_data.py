@@ -14,7 +14,9 @@ if TYPE_CHECKING:
 Partition = tuple[str, int]
 
 
-def stored_data(found: Mapping[Partition, Sequence[Record]], groups: Iterable[GroupInfo], known: StoredData) -> StoredData:
+def stored_data(
+    found: Mapping[Partition, Sequence[Record]], groups: Iterable[GroupInfo], known: StoredData, *, has_certificates: bool = False
+) -> StoredData:
     """Returns the data of a cluster, its records by their partitions and its groups, together with that of others."""
     records = {**known.records, **{place: len(each) for place, each in found.items()}}
     aborted = dict(known.aborted)
@@ -22,4 +24,4 @@ def stored_data(found: Mapping[Partition, Sequence[Record]], groups: Iterable[Gr
         if numbers := [number for number, record in enumerate(each, 1) if record.transaction == "aborted"]:
             aborted[place] = numbers
     committed = [(group.group_id, each.topic, each.partition) for group in groups for each in group.offsets if each.committed]
-    return StoredData(records, aborted, [*known.committed, *committed])
+    return StoredData(records, aborted, [*known.committed, *committed], has_certificates or known.has_certificates)

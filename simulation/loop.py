@@ -62,6 +62,7 @@ class SimulatedLoop(base_events.BaseEventLoop):
     def __init__(self) -> None:
         self.now_s = 0.0
         super().__init__()
+        self.get_debug = bool  # type: ignore[method-assign]  # false; each handle and future asks, and a function in C answers sooner
         self._numbers, self._timer_numbers = count(1), count(1)
         self._cancelled_timers = 0
         self._busy = 0
@@ -99,29 +100,37 @@ class SimulatedLoop(base_events.BaseEventLoop):
         self._cancelled_timers += 1
 
     def _run_once(self) -> None:
-        self.iterations += 1
-        self.now_s += TICK_S
+        """Runs one iteration after the other until the loop is stopped, because the caller would only call this again."""
+        ready = self._ready
+        while True:
+            self.iterations += 1
+            self.now_s += TICK_S
+            self._count_busy_iteration()
+            self._take_due_timers()
+            for _ in range(len(ready)):
+                handle = ready.popleft()
+                if not handle._cancelled:  # noqa: SLF001  (as asyncio's loop does; a call would cost more)
+                    handle._run()  # noqa: SLF001
+            for check in self.after_events:
+                check()
+            if self.failure is not None:
+                raise self.failure
+            if self._stopping:
+                return
+
+    def _count_busy_iteration(self) -> None:
+        """Raises Livelock after too many iterations without waiting."""
         self._busy += 1
         if self._busy > MAX_ITERATIONS_WITHOUT_WAITING:
             raise Livelock(
                 f"the program has run {self._busy:,} times without waiting for a timer or the network; wait in its loops, for example "
                 f"by `await asyncio.sleep(0.01)`; {self._running_tasks()}"
             )
-        if self._cancelled_timers > MAX_CANCELLED_TIMERS:
-            self._forget_cancelled_timers()
-        self._take_due_timers()
-        ready = self._ready
-        for _ in range(len(ready)):
-            handle = ready.popleft()
-            if not handle._cancelled:  # noqa: SLF001  (as asyncio's loop does; a call would cost more)
-                handle._run()  # noqa: SLF001
-        for check in self.after_events:
-            check()
-        if self.failure is not None:
-            raise self.failure
 
     def _take_due_timers(self) -> None:
         """Makes the timers ready whose time has come, after moving the time if nothing is ready. Raises Deadlock if there is no timer."""
+        if self._cancelled_timers > MAX_CANCELLED_TIMERS:
+            self._forget_cancelled_timers()
         timers, ready = self._scheduled, self._ready
         while timers and timers[0][2]._cancelled:  # noqa: SLF001
             heappop(timers)

@@ -149,8 +149,6 @@ def _side_by_side(test: Test, seeds: int, end_s: float | None, processes: int) -
                     if process.exitcode:
                         raise SimulationError(f"a process that ran seeds has ended with exit code {process.exitcode}") from None
                     continue
-                if result[3]:
-                    limit.value = min(limit.value, result[0])
                 yield result
     finally:
         for process in readers.values():
@@ -167,6 +165,9 @@ def _work(test: Test, number: int, processes: int, limit: Any, end_s: float | No
         logging.disable()
         gc.freeze()
         for result in _results(test, number, processes, lambda: int(limit.value), end_s):
+            if result[3]:
+                with limit.get_lock():
+                    limit.value = min(limit.value, result[0])
             writer.send(result)
     writer.close()
     os._exit(0)  # without the exit handlers of the parent's libraries

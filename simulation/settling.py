@@ -22,23 +22,33 @@ class GroupsSettle:
 
     def __init__(self, loop: SimulatedLoop, cluster: AsyncCluster, within_s: float) -> None:
         self._loop, self._cluster, self._within_s = loop, cluster, within_s
-        self._since: dict[str, tuple[float, str]] = {}
-        """When each group that is not settled was found unsettled first, and its present state."""
+        self._since: dict[str, float] = {}
+        """When each group that is not settled was found unsettled first."""
         self._limit: asyncio.TimerHandle | None = None
         self._look()
 
-    def _look(self, _: object = None) -> None:
+    def _look(self) -> None:
+        if self._loop.is_ending or not self._cluster.is_running:
+            self._note([])
+            return
+        server = self._cluster._server
+        server.driver.call_after_change(self._look)
+        unsettled = [group.group_id for group in server.cluster.groups if group.state.value not in _SETTLED]
+        if unsettled != list(self._since):
+            self._note(unsettled)
+
+    def _note(self, unsettled: list[str]) -> None:
+        """Sets the timer to the time at which the first of the groups must have settled."""
+        now_s = self._loop.now_s
+        self._since = {group_id: self._since.get(group_id, now_s) for group_id in unsettled}
         if self._limit is not None:
             self._limit.cancel()
-        if self._loop.is_ending or not self._cluster.is_running:
-            return
-        server, now_s = self._cluster._server, self._loop.now_s
-        unsettled = {group.group_id: group.state.value for group in server.cluster.groups if group.state.value not in _SETTLED}
-        self._since = {group_id: (self._since.get(group_id, (now_s,))[0], state) for group_id, state in unsettled.items()}
+            self._limit = None
         if self._since:
-            self._limit = self._loop.call_at(min(self._since.values())[0] + self._within_s, self._fail)
-        server.driver.next_change().add_done_callback(self._look)
+            self._limit = self._loop.call_at(min(self._since.values()) + self._within_s, self._fail)
 
     def _fail(self) -> None:
-        (_, state), group_id = min((value, group_id) for group_id, value in self._since.items())
+        group_id = min(self._since, key=lambda each: self._since[each])
+        group = self._cluster._server.cluster.groups.get(group_id)
+        state = "not there any more" if group is None else group.state.value
         self._loop.fail(InvariantViolated(f"group {group_id} is {state} and has not settled within {self._within_s:g} virtual seconds"))

@@ -7,6 +7,7 @@ from collections.abc import Callable, Coroutine
 from contextvars import copy_context
 from typing import Any
 
+from .errors import SimulationError
 from .loop import SimulatedLoop, SimulatedTask
 from .network import Place, here
 
@@ -43,7 +44,12 @@ class Worker:
 
     def _ended(self, task: asyncio.Task[Any], place: Place) -> None:
         """Ends the run if the work has failed by itself, and not because its host was killed."""
-        if place.is_alive and not self._loop.is_ending and not task.cancelled() and (error := task.exception()) is not None:
+        if not place.is_alive or self._loop.is_ending or (task.cancelled() and task.cancelling()):
+            return
+        if task.cancelled():
+            text = "ended with a CancelledError, although nobody has cancelled it; catch asyncio.CancelledError of what it has awaited"
+            self._loop.fail(SimulationError(f"worker {self.name} has {text}"))
+        elif (error := task.exception()) is not None:
             self._loop.fail(error)
 
     def kill(self) -> None:

@@ -100,9 +100,9 @@ class Blocks:
         self._shrink_to(0)
 
     def _allowed_bytes(self) -> int:
-        if self._memory is None:
+        if self._memory is None or self._memory.kept_limit_bytes is None:
             return self._limit_bytes
-        return min(self._limit_bytes, self._memory.limit_bytes - self._memory.used_bytes)
+        return min(self._limit_bytes, self._memory.kept_limit_bytes - self._memory.used_bytes)
 
     def _add(self, block: Block) -> None:
         block.is_kept = True

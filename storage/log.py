@@ -308,14 +308,18 @@ class Log:
         self._segments.append(segment)
         return segment
 
+    def _leave_arena(self) -> None:
+        """Lets the next small batch open an arena."""
+        self._limit = self._used = 0
+        self._arena = self._view = _NO_ARENA
+
     def _replace_segments(self, segments: list[Segment]) -> None:
         """Replaces the segments, counts the memory of the new ones, and gives back the blocks that none of them needs."""
         needed = {id(segment.view.obj) for segment in segments}
         blocks = {id(segment.view.obj): segment.view.obj for segment in self._segments}
         self._segments = segments
         if not segments:
-            self._limit = self._used = 0
-            self._arena = self._view = _NO_ARENA
+            self._leave_arena()
         if self.memory is not None:
             for segment in segments:
                 if segment.kept is None:

@@ -69,16 +69,16 @@ class Producers:
     """The states of the producers of one partition by producer id, and their transactions.
 
     A state is removed after `expiration_ms` without use and without an open transaction (producer.id.expiration.ms). Deleting
-    records does not remove it (KIP-360).
+    records does not remove it (KIP-360). `open` has the first offsets of open transactions by producer id, in ascending order.
     """
 
-    __slots__ = ("_open", "_refused", "_states", "_transactions", "expiration_ms")
+    __slots__ = ("_refused", "_states", "_transactions", "expiration_ms", "open")
 
     def __init__(self, expiration_ms: int) -> None:
         self.expiration_ms = expiration_ms
         self._states: dict[int, ProducerState] = {}
         self._transactions = TransactionIndex()
-        self._open = self._transactions.open  # also stored here, because each `check` reads it
+        self.open = self._transactions.open  # also stored here, because each `check` and each Fetch reads it
         self._refused: dict[int, Refused] = {}
 
     def __len__(self) -> int:
@@ -112,7 +112,7 @@ class Producers:
         ):
             raise OutOfOrderSequence(producer_id, epoch, base_sequence, refused.base_sequence)
         state = self._states.get(producer_id)
-        if state is None or (now_ms - state.used_ms >= self.expiration_ms and producer_id not in self._open):
+        if state is None or (now_ms - state.used_ms >= self.expiration_ms and producer_id not in self.open):
             if epoch < NO_EPOCH:
                 raise StaleProducerEpoch(producer_id, epoch, NO_EPOCH)
             if new_from_zero and base_sequence != 0:
@@ -129,7 +129,7 @@ class Producers:
             raise StaleProducerEpoch(producer_id, epoch, state.epoch)
         elif base_sequence != 0 and state.epoch != NO_EPOCH:
             raise OutOfOrderSequence(producer_id, epoch, base_sequence, 0)
-        if producer_id in self._open and not transactional:
+        if producer_id in self.open and not transactional:
             raise TransactionIsOpen(producer_id)
         return None
 
@@ -141,7 +141,7 @@ class Producers:
             and state.epoch == epoch
             and state.next_sequence == base_sequence
             and now_ms - state.used_ms < self.expiration_ms
-            and producer_id not in self._open
+            and producer_id not in self.open
         )
 
     def record(
@@ -163,12 +163,12 @@ class Producers:
         state.used_ms = now_ms
         state.add(CachedBatch(epoch, base_sequence, last_sequence, base_offset, last_offset, timestamp))
         if transactional:
-            self._open.setdefault(producer_id, base_offset)
+            self.open.setdefault(producer_id, base_offset)
             self._refused.pop(producer_id, None)
 
     def _renew(self, producer_id: int) -> ProducerState:
         """Returns a new state for a producer whose state is missing or has expired. With an open transaction, it keeps its state."""
-        if producer_id not in self._open:
+        if producer_id not in self.open:
             self._states[producer_id] = ProducerState()
         return self._states[producer_id]
 
@@ -182,16 +182,11 @@ class Producers:
 
     def open_since(self, producer_id: int) -> int:
         """Returns the first offset of a producer's open transaction, -1 if it has none."""
-        return self._open.get(producer_id, -1)
+        return self.open.get(producer_id, -1)
 
     def continues(self, producer_id: int, epoch: int) -> bool:
         """Returns whether a transactional batch of this epoch belongs to a transaction that is open in this partition."""
-        return producer_id in self._open and self._states[producer_id].epoch == epoch
-
-    @property
-    def first_open_offset(self) -> int | None:
-        """The first offset of the earliest open transaction, None if none is open."""
-        return self._transactions.first_open_offset
+        return producer_id in self.open and self._states[producer_id].epoch == epoch
 
     def first_undecided_before(self, end_offset: int) -> int | None:
         """Returns the first offset of the earliest transaction that is open in the log up to `end_offset`; None if none is open there."""
@@ -211,7 +206,7 @@ class Producers:
         state = self._states.get(producer_id)
         if state is None:
             return
-        if epoch < state.epoch or (raises_epoch and epoch == state.epoch and producer_id in self._open):
+        if epoch < state.epoch or (raises_epoch and epoch == state.epoch and producer_id in self.open):
             raise StaleProducerEpoch(producer_id, epoch, state.epoch)
         if coordinator_epoch < state.coordinator_epoch:
             raise StaleCoordinatorEpoch(producer_id, coordinator_epoch, state.coordinator_epoch)
@@ -255,7 +250,7 @@ class Producers:
     def expire(self, now_ms: int) -> None:
         """Removes the states that have not been used for too long."""
         oldest_ms = now_ms - self.expiration_ms
-        self._states = {key: state for key, state in self._states.items() if state.used_ms > oldest_ms or key in self._open}
+        self._states = {key: state for key, state in self._states.items() if state.used_ms > oldest_ms or key in self.open}
         self._refused = {key: refused for key, refused in self._refused.items() if refused.refused_ms > oldest_ms}
 
     def forget_if_changed(self, others: Producers | None) -> None:
@@ -265,12 +260,12 @@ class Producers:
         """
         present = {} if others is None else others._states
         self._states = {
-            key: state for key, state in self._states.items() if key in self._open or (key in present and state.agrees(present[key]))
+            key: state for key, state in self._states.items() if key in self.open or (key in present and state.agrees(present[key]))
         }
 
     def next_expiry_ms(self) -> float:
         """Returns the time from which `expire` removes something, `inf` if there is nothing to remove."""
-        idle_ms = min((state.used_ms for key, state in self._states.items() if key not in self._open), default=inf)
+        idle_ms = min((state.used_ms for key, state in self._states.items() if key not in self.open), default=inf)
         return min([idle_ms, *(refused.refused_ms for refused in self._refused.values())]) + self.expiration_ms
 
     def delete_before(self, offset: int) -> None:
@@ -280,4 +275,4 @@ class Producers:
     def truncate_to(self, offset: int) -> None:
         """Restores the state before `offset` (an unclean leader election). Transactions that lose their markers are open again."""
         self._transactions.truncate_to(offset)
-        self._states = {key: state for key, state in self._states.items() if state.truncate_to(offset) or key in self._open}
+        self._states = {key: state for key, state in self._states.items() if state.truncate_to(offset) or key in self.open}

@@ -133,6 +133,21 @@ class Segment:
         self.end_offset = base_offset + last_offset_delta + 1
         self.end = position + size
 
+    def add_segment(self, other: Segment) -> None:
+        """Adds the batches of another segment, which follow at `end` in this view too."""
+        shift, newest = self.end - other.start, self.max_timestamp
+        first = bisect_right(other._positions, other.start)
+        if self.end > self.start:
+            self._offsets.append(other.base_offset)
+            self._positions.append(self.end)
+            self._max_timestamps.append(newest)
+        self._offsets += other._offsets[first:]
+        self._positions += _shifted(other._positions[first:], shift)
+        self._max_timestamps += _at_least(other._max_timestamps[first:], newest)
+        self.max_timestamp = max(newest, other.max_timestamp)
+        self.last_base_offset, self.last_position, self.end_offset = other.last_base_offset, other.last_position + shift, other.end_offset
+        self.end = other.end + shift
+
     def add_index(self, offsets: array[int], positions: array[int], max_timestamps: array[int]) -> None:
         """Adds the batches before the last entry of a complete index to an empty segment. The batch at this entry is to be added next.
 
@@ -215,3 +230,13 @@ class Segment:
     def _indexed_position(self, entry: int) -> int:
         """Returns the position in index entry `entry`, `start` for -1."""
         return max(self.start, self._positions[entry]) if entry >= 0 else self.start
+
+
+def _shifted(positions: array[int], shift: int) -> array[int]:
+    return array("I", [position + shift for position in positions]) if shift else positions
+
+
+def _at_least(timestamps: array[int], least: int) -> array[int]:
+    if not timestamps or timestamps[0] >= least:  # they ascend
+        return timestamps
+    return array("q", [max(timestamp, least) for timestamp in timestamps])

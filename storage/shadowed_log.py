@@ -12,7 +12,7 @@ from typing import NamedTuple
 from .blocks import KEEPS_NOTHING, Blocks
 from .log import Log
 from .memory import LogMemory
-from .segments import NO_TIMESTAMP, Buffer
+from .segments import NO_TIMESTAMP, Buffer, Segment
 
 
 class IndexedBatch(NamedTuple):
@@ -112,6 +112,37 @@ class ShadowedLog(Log):
         """Notes that the files contain the batches of the log before an offset as they are now."""
         self.intact_end, self.replaced_before = end_offset, 0
 
+    # Serving batches from files
+
+    @property
+    def oldest_in_memory(self) -> Segment | None:
+        """The first segment that is kept in memory, None if all batches are mapped from files."""
+        return next((segment for segment in self._segments if _is_in_memory(segment)), None)
+
+    def map_batches(self, view: memoryview, base_offset: int, end_offset: int, size: int) -> None:
+        """Serves the oldest batches in memory from a mapped file: `size` bytes of them or a little more, in whole segments.
+
+        `view` ends with the last batch before `end_offset`; the file contains the batches of the log from `base_offset` on.
+        """
+        segments, to_view = self._segments, len(view) - self.position_of(end_offset)
+        first = last = next(number for number, segment in enumerate(segments) if _is_in_memory(segment))
+        if first and segments[first - 1].base_offset >= base_offset:
+            first -= 1  # it is mapped from the same file
+        while last < len(segments) and segments[last].base_offset < end_offset and size > 0:
+            size -= segments[last].end - segments[last].start
+            last += 1
+        parts, behind = segments[first:last], segments[last:]
+        if parts[-1].locate(end_offset) < parts[-1].end:
+            parts[-1], rest = _split_at(parts[-1], end_offset)
+            behind.insert(0, rest)
+        mapped = Segment(view, parts[0].log_start + parts[0].start + to_view, parts[0].base_offset, -to_view)
+        for part in parts:
+            mapped.add_segment(part)
+        mapped.origin = mapped.end  # no bytes are kept in memory
+        if all(segment.view.obj is not self._view.obj for segment in behind):
+            self._leave_arena()
+        self._replace_segments([*segments[:first], mapped, *behind])
+
     @property
     def newest_in_last_segment(self) -> int:
         """The largest timestamp of the last batches in memory (ms)."""
@@ -135,3 +166,15 @@ class ShadowedLog(Log):
                     before = max(newest, newest_before)
                     yield IndexedBatch(offset, segment.log_start + position, max(before, timestamp), timestamp > before)
             newest = max(newest, segment.max_timestamp)
+
+
+def _is_in_memory(segment: Segment) -> bool:
+    return segment.origin < segment.end
+
+
+def _split_at(segment: Segment, offset: int) -> tuple[Segment, Segment]:
+    """Returns copies of a segment with its batches before `offset`, and with those from it on."""
+    before, behind = segment.copy(), segment.copy()
+    before.truncate_to(offset)
+    behind.delete_before(offset)
+    return before, behind

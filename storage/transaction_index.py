@@ -38,11 +38,6 @@ class TransactionIndex:
         self.open.update(sorted(open_since.items(), key=itemgetter(1)))
         self._ended = sorted(ended, key=_last_offset)
 
-    @property
-    def first_open_offset(self) -> int | None:
-        """The first offset of the earliest open transaction, None if none is open."""
-        return next(iter(self.open.values())) if self.open else None
-
     def first_undecided_before(self, end_offset: int) -> int | None:
         """Returns the first offset of the earliest transaction that is open in the log up to `end_offset`; None if none is open there.
 
@@ -56,8 +51,7 @@ class TransactionIndex:
         """Ends the open transaction of a producer, if it has one."""
         first_offset = self.open.pop(producer_id, None)
         if first_offset is not None:
-            still_open = self.first_open_offset
-            stable = marker_offset + 1 if still_open is None else still_open
+            stable = next(iter(self.open.values()), marker_offset + 1)
             self._ended.append(EndedTransaction(producer_id, first_offset, marker_offset, stable, committed))
 
     def aborted(self, start_offset: int, end_offset: int) -> list[EndedTransaction]:

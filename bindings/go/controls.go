@@ -678,6 +678,38 @@ func (kafka *Cluster) DiskFull(node int) FaultInfo {
 	return result
 }
 
+// DiskSlow delays what a node writes, as a slow disk does: records, committed offsets and ends of
+// transactions.
+func (control *Control) DiskSlow(node int, ms int) (result FaultInfo, err error) {
+	err = control.post("/fault/preset/disk-slow", arguments{"node": node, "ms": ms}, nil, &result)
+	return result, err
+}
+
+// DiskSlow delays what a node writes, as a slow disk does: records, committed offsets and ends of
+// transactions.
+func (kafka *Cluster) DiskSlow(node int, ms int) FaultInfo {
+	kafka.t.Helper()
+	result, err := kafka.Control.DiskSlow(node, ms)
+	kafka.check(err)
+	return result
+}
+
+// TornWrite lets all nodes crash within the next write to a topic, so that a part of its last batch
+// is in the file, and starts them again.
+func (control *Control) TornWrite(topic string) (result FaultInfo, err error) {
+	err = control.post("/fault/preset/torn-write", arguments{"topic": topic}, nil, &result)
+	return result, err
+}
+
+// TornWrite lets all nodes crash within the next write to a topic, so that a part of its last batch
+// is in the file, and starts them again.
+func (kafka *Cluster) TornWrite(topic string) FaultInfo {
+	kafka.t.Helper()
+	result, err := kafka.Control.TornWrite(topic)
+	kafka.check(err)
+	return result
+}
+
 // NotEnoughReplicas refuses records of a topic with acks=all, as if fewer than min.insync.replicas
 // were in sync.
 func (control *Control) NotEnoughReplicas(topic string) (result FaultInfo, err error) {
@@ -935,6 +967,41 @@ func (control *Control) Records(topic string, options ...RecordsOptions) (result
 func (kafka *Cluster) Records(topic string, options ...RecordsOptions) []Record {
 	kafka.t.Helper()
 	result, err := kafka.Control.Records(topic, options...)
+	kafka.check(err)
+	return result
+}
+
+// DecodedRecordsOptions has the optional parameters of DecodedRecords. Fields that are not set have
+// their defaults.
+type DecodedRecordsOptions struct {
+	// Partition is only this partition.
+	Partition *int `json:"partition,omitempty"`
+
+	// Offset is only records from this offset on.
+	Offset *int `json:"offset,omitempty"`
+
+	// Since is begin at the first record with this time or a later one.
+	Since *time.Time `json:"since,omitempty"`
+
+	// Limit is at most this many records of each partition.
+	Limit *int `json:"limit,omitempty"`
+
+	// MaxBytes is stop in each partition after this many bytes of keys and values.
+	MaxBytes *int `json:"max_bytes,omitempty"`
+}
+
+// DecodedRecords returns the records of a topic as `records` does, with keys and values as JSON if
+// they begin with the id of a schema.
+func (control *Control) DecodedRecords(topic string, options ...DecodedRecordsOptions) (result []DecodedRecord, err error) {
+	err = control.get("/record/decode", arguments{"topic": topic}, optional(options), &result)
+	return result, err
+}
+
+// DecodedRecords returns the records of a topic as `records` does, with keys and values as JSON if
+// they begin with the id of a schema.
+func (kafka *Cluster) DecodedRecords(topic string, options ...DecodedRecordsOptions) []DecodedRecord {
+	kafka.t.Helper()
+	result, err := kafka.Control.DecodedRecords(topic, options...)
 	kafka.check(err)
 	return result
 }
@@ -1580,6 +1647,43 @@ type CrashedClient struct {
 	Connections int `json:"connections"`
 
 	Groups []string `json:"groups"`
+}
+
+// DecodedData is a key or value with the id of a schema.
+type DecodedData struct {
+	SchemaID int `json:"schema_id"`
+
+	SchemaType *string `json:"schema_type"`
+
+	Subjects []string `json:"subjects"`
+
+	Data *string `json:"data"`
+
+	Error *string `json:"error"`
+}
+
+// DecodedRecord is a stored record with what its key and value are by their schemas, nil for data
+// that do not begin with the id of a schema.
+type DecodedRecord struct {
+	Topic string `json:"topic"`
+
+	Partition int `json:"partition"`
+
+	Offset int `json:"offset"`
+
+	Timestamp int `json:"timestamp"`
+
+	Key Bytes `json:"key"`
+
+	Value Bytes `json:"value"`
+
+	Headers []Header `json:"headers"`
+
+	Transaction *string `json:"transaction"`
+
+	DecodedKey *DecodedData `json:"decoded_key"`
+
+	DecodedValue *DecodedData `json:"decoded_value"`
 }
 
 // Election is a partition that has elected a leader.

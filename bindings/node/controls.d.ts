@@ -326,6 +326,18 @@ export class Controls {
   /** Lets a node refuse all records with KAFKA_STORAGE_ERROR. */
   diskFull(node: number): Promise<FaultInfo>;
 
+  /**
+   * Delays what a node writes, as a slow disk does: records, committed offsets and ends of
+   * transactions.
+   */
+  diskSlow(node: number, ms: number): Promise<FaultInfo>;
+
+  /**
+   * Lets all nodes crash within the next write to a topic, so that a part of its last batch is in
+   * the file, and starts them again.
+   */
+  tornWrite(topic: string): Promise<FaultInfo>;
+
   /** Refuses records of a topic with acks=all, as if fewer than min.insync.replicas were in sync. */
   notEnoughReplicas(topic: string): Promise<FaultInfo>;
 
@@ -412,6 +424,23 @@ export class Controls {
     /** Stop in each partition after this many bytes of keys and values. */
     maxBytes?: number;
   }): Promise<Record[]>;
+
+  /**
+   * Returns the records of a topic as `records` does, with keys and values as JSON if they begin
+   * with the id of a schema.
+   */
+  decodedRecords(topic: string, options?: {
+    /** Only this partition. */
+    partition?: number;
+    /** Only records from this offset on. */
+    offset?: number;
+    /** Begin at the first record with this time or a later one. */
+    since?: string;
+    /** At most this many records of each partition. */
+    limit?: number;
+    /** Stop in each partition after this many bytes of keys and values. */
+    maxBytes?: number;
+  }): Promise<DecodedRecord[]>;
 
   /**
    * Waits until a topic has `n` records that consumers can read (read_committed), and returns all of
@@ -599,6 +628,32 @@ export interface ConnectionInfo {
 export interface CrashedClient {
   connections: number;
   groups: string[];
+}
+
+/** A key or value with the id of a schema. */
+export interface DecodedData {
+  schemaId: number;
+  schemaType: string | null;
+  subjects: string[];
+  data: string | null;
+  error: string | null;
+}
+
+/**
+ * A stored record with what its key and value are by their schemas, null for data that do not
+ * begin with the id of a schema.
+ */
+export interface DecodedRecord {
+  topic: string;
+  partition: number;
+  offset: number;
+  timestamp: number;
+  key: Bytes | null;
+  value: Bytes | null;
+  headers: ([string, Bytes | null])[];
+  transaction: string | null;
+  decodedKey: DecodedData | null;
+  decodedValue: DecodedData | null;
 }
 
 /** A partition that has elected a leader. */

@@ -266,6 +266,22 @@ export class Controls {
     return post(this.control, "/fault/preset/disk-full", { node });
   }
 
+  /**
+   * Delays what a node writes, as a slow disk does: records, committed offsets and ends of
+   * transactions.
+   */
+  diskSlow(node, ms) {
+    return post(this.control, "/fault/preset/disk-slow", { node, ms });
+  }
+
+  /**
+   * Lets all nodes crash within the next write to a topic, so that a part of its last batch is in
+   * the file, and starts them again.
+   */
+  tornWrite(topic) {
+    return post(this.control, "/fault/preset/torn-write", { topic });
+  }
+
   /** Refuses records of a topic with acks=all, as if fewer than min.insync.replicas were in sync. */
   notEnoughReplicas(topic) {
     return post(this.control, "/fault/preset/not-enough-replicas", { topic });
@@ -343,6 +359,14 @@ export class Controls {
    */
   records(topic, options) {
     return get(this.control, "/record/list", { topic, ...options });
+  }
+
+  /**
+   * Returns the records of a topic as `records` does, with keys and values as JSON if they begin
+   * with the id of a schema.
+   */
+  decodedRecords(topic, options) {
+    return get(this.control, "/record/decode", { topic, ...options });
   }
 
   /**

@@ -255,6 +255,8 @@ class ReplicaControl:
                 self._set_copy(partition, copy)
 
     def _able_to_catch_up(self, partition: Partition) -> list[int]:
+        if not partition.lagging:
+            return []
         held = partition.adding if self.reassignments_held else ()
         return [node for node in partition.behind(self._brokers.running) if node not in held]
 

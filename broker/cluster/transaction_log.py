@@ -110,7 +110,7 @@ class TransactionLog:
         written = self.uncommitted.pop(key, None)
         if found is None:
             return True
-        if written is None or found.producers.open_since(marker.producer.id) >= 0:
+        if written is None or not _has_marker(found, marker, written):
             try:
                 self.end_transaction(found, marker)
             except (StaleProducerEpoch, StaleCoordinatorEpoch):
@@ -134,3 +134,15 @@ class TransactionLog:
             for group_id in offsets.groups_in_transaction(marker.producer.id):
                 if self._coordinator_log.partition(group_id, CONSUMER_OFFSETS) is partition:
                     offsets.end_transaction(group_id, marker.producer.id, committed=marker.committed)
+
+
+def _has_marker(partition: Partition, marker: Marker, end_offset: int) -> bool:
+    """Returns whether a marker still ends at an offset, because an election may have truncated it, also with the whole transaction."""
+    from ...protocol.batches.records import read_header
+
+    log = partition.log
+    if not log.start_offset < end_offset <= log.end_offset:
+        return end_offset <= log.start_offset
+    batch = next(log.batches(end_offset - 1, log.end_offset), None)
+    header = None if batch is None else read_header(batch)
+    return header is not None and header.is_control and header.producer_id == marker.producer.id

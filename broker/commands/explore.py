@@ -60,6 +60,8 @@ def add_options(explore: argparse.ArgumentParser) -> None:
     )
     explore.add_argument("--as-version", metavar="VERSION", help="emulate this release of Kafka, from 2.1 to 4.3 (default: 4.3)")
     explore.add_argument("--only", metavar="POINT", help="run the command with this fault only, as the summary names it")
+    explore.add_argument("--without", action="append", default=[], metavar="FAULT", help="leave out this fault; repeatable")
+    explore.add_argument("--also", action="append", default=[], metavar="FAULT", help="try this rare fault too; repeatable")
     explore.add_argument("--budget", type=_seconds, metavar="TIME", help="how long to explore, such as 5m (default: 10m)", default=600.0)
     explore.add_argument("--depth", type=int, choices=(1, 2), default=1, help="2: also try pairs of faults (default: 1)")
     explore.add_argument("--seed", type=int, help="the seed from which pairs are drawn (default: a new one)")
@@ -94,15 +96,17 @@ def run(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
 
 
 def _search_options(options: argparse.Namespace) -> SearchOptions:
-    """Raises InvalidControl for an invalid point."""
+    """Raises InvalidControl for an invalid point, and ValueError for a fault that does not exist."""
     from ..exploring.plan import trial_of
     from ..exploring.points import parse_specifications
     from ..exploring.search import SearchOptions
     from ..exploring.table import FAULTS
 
+    if wrong := [name for name in (*options.without, *options.also) if name not in FAULTS]:
+        raise ValueError(f"there is no fault {wrong[0]!r}; the faults are {', '.join(FAULTS)}")
     seed = SystemRandom().randrange(2**32) if options.seed is None else options.seed
     only = () if options.only is None else (trial_of(parse_specifications(options.only, FAULTS)),)
-    return SearchOptions(options.budget, options.depth, seed, only=only)
+    return SearchOptions(options.budget, options.depth, seed, only=only, without=tuple(options.without), also=tuple(options.also))
 
 
 class Runner:
@@ -156,7 +160,8 @@ class Runner:
     def _run_beside(self, cluster: Cluster, output: IO[bytes]) -> int | None:
         """Returns the exit code of the command, None if it was ended because it took too long."""
         variables = {**self._environ, "BOOTSTRAP_SERVERS": cluster.bootstrap_servers, "ODRADEK_CONTROL": str(cluster.control)}
-        limit_s = self._options.timeout or (max(LEAST_LIMIT_S, SLOWDOWN * self._slowest_s) if self._slowest_s else None)
+        usual_s = SLOWDOWN * self._slowest_s if self._slowest_s else self._options.budget  # the first run may have to compile
+        limit_s = self._options.timeout or max(LEAST_LIMIT_S, usual_s)
         process = subprocess.Popen(
             self._command, env=variables, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, start_new_session=True
         )

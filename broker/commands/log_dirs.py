@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from .options import count, moment
+from .options import count, moment, size
 
 if TYPE_CHECKING:
     from ..directories.source import Source
@@ -17,6 +17,8 @@ def add_log_dir_options(run: argparse.ArgumentParser) -> None:
     run.add_argument(
         "--data-dir", metavar="DIR", help="keep all data in this directory, and start with what it contains (default: only in memory)"
     )
+    limit_help = "with --data-dir: memory for records, such as 512m; older ones are served from the files (default: no limit)"
+    run.add_argument("--memory-limit", type=size, metavar="SIZE", help=limit_help)
     run.add_argument(
         "--from-log-dir",
         nargs="+",
@@ -35,11 +37,13 @@ def add_log_dir_options(run: argparse.ArgumentParser) -> None:
 
 def data_directory(options: argparse.Namespace, environ: Mapping[str, str]) -> DataDirectory | None:
     """Returns the directory of --data-dir, None without the option. Raises InvalidConfig."""
+    from ..settings.properties import InvalidConfig
+
     if options.data_dir is None:
+        if options.memory_limit is not None:
+            raise InvalidConfig("--memory-limit has no effect without --data-dir, whose files have the records that are not in memory")
         return None
     from pathlib import Path
-
-    from ..settings.properties import InvalidConfig
 
     if options.load is not None or options.from_log_dir or options.as_version is not None:
         raise InvalidConfig("--data-dir cannot be combined with --load, --from-log-dir and --as-version")

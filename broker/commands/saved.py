@@ -43,12 +43,11 @@ def saved_config(saved: State, options: argparse.Namespace, environ: Mapping[str
     from dataclasses import replace
 
     from ..settings.properties import settings_of
-    from ..settings.spelling import check_scope
+    from ..settings.spelling import at_broker_level
     from ..snapshots.loading import loaded_config
 
-    if not options.ignore_unknown_settings:
-        check_scope(dict(options.set))
-    settings = settings_of(environ) | dict(options.set)
+    given = dict(options.set) if options.ignore_unknown_settings else at_broker_level(dict(options.set))
+    settings = settings_of(environ) | given
     changed = [settings | _listeners(options, shift) for shift in range(len(saved["nodes"]))]
     config = loaded_config(
         saved, changed, as_version=options.as_version, trust=options.trust, ignore_unknown_settings=options.ignore_unknown_settings

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..schema_registry.schemas import InvalidSchema, Reference, Schema, parse_schema
-from ..schema_registry.schemas.json_text import read_json, write_json
+from ..schema_registry.schemas.conversion import Decode, decoder_of, encoder_of
+from ..schema_registry.schemas.json_text import write_json
 from ..schema_registry.schemas.schema import MAX_NESTING
 from ..schema_registry.schemas.wire_format import InvalidData, join_payload, split_payload
 from .options import DEFAULT_REGISTRY, REGISTRY_VARIABLE
@@ -16,9 +17,6 @@ if TYPE_CHECKING:
     from ..client.schema_registry import SchemaRegistryClient
 
 MAX_SCHEMA_BYTES = 4 * 1024 * 1024
-
-Convert = Callable[[bytes], bytes]
-"""Turns data into JSON, or the reverse. Raises `InvalidData` or `InvalidSchema`."""
 
 
 def registry_client(options: argparse.Namespace, environ: Mapping[str, str]) -> SchemaRegistryClient:
@@ -34,7 +32,7 @@ class SchemaDecoder:
 
     def __init__(self, client: SchemaRegistryClient) -> None:
         self._client = client
-        self._decoders: dict[int, tuple[str, Convert]] = {}
+        self._decoders: dict[int, tuple[str, Decode]] = {}
 
     def decode_field(self, payload: bytes | None, data_format: str | None, place: str) -> bytes | None:
         """Returns the JSON of a key or value, or what it is if it has no format. Raises ClientError with its place."""
@@ -53,11 +51,11 @@ class SchemaDecoder:
         schema_id, data = split_payload(payload)
         if schema_id not in self._decoders:
             schema = self._load(self._client.schema(schema_id), MAX_NESTING)
-            self._decoders[schema_id] = (schema.type.lower(), _decoder_of(schema))
+            self._decoders[schema_id] = (schema.type.lower(), decoder_of(schema))
         found, decode = self._decoders[schema_id]
         if found != data_format:
             raise InvalidData(f"the schema with the id {schema_id} is of the format {found}, not {data_format}")
-        return decode(data)
+        return write_json(decode(data)).encode()
 
     def _load(self, found: Mapping[str, Any], depth: int) -> Schema:
         """Returns a schema of the registry with those that it refers to."""
@@ -83,7 +81,7 @@ class SchemaEncoder:
         schema_type = data_format.upper()
         try:
             text = read_bounded(file, MAX_SCHEMA_BYTES).decode("utf-8", "replace")
-            self._encode = _encoder_of(parse_schema(schema_type, text, []))
+            self._encode = encoder_of(parse_schema(schema_type, text, []))
             self._schema_id = client.register(subject, {"schema": text, "schemaType": schema_type})
         except OSError as error:
             raise InvalidConfig(f"cannot read {file}: {error.strerror}") from None
@@ -100,45 +98,3 @@ class SchemaEncoder:
             return join_payload(self._schema_id, self._encode(value))
         except InvalidData as error:
             raise InvalidConfig(f"{place}: {error}") from None
-
-
-def _decoder_of(schema: Schema) -> Convert:
-    from ..schema_registry.schemas.avro.schema import AvroSchema
-    from ..schema_registry.schemas.protobuf.schema import ProtobufSchema
-
-    if isinstance(schema, AvroSchema):
-        from ..schema_registry.schemas.avro.values import decode_avro
-
-        return lambda data: write_json(decode_avro(schema.root, data)).encode()
-    if isinstance(schema, ProtobufSchema):
-        from ..schema_registry.schemas.protobuf.values import ProtobufMessages
-
-        messages = ProtobufMessages(schema)
-        return lambda data: write_json(messages.decode(data)).encode()
-    return lambda data: write_json(_read(data)).encode()
-
-
-def _encoder_of(schema: Schema) -> Convert:
-    from ..schema_registry.schemas.avro.schema import AvroSchema
-    from ..schema_registry.schemas.protobuf.schema import ProtobufSchema
-
-    if isinstance(schema, AvroSchema):
-        from ..schema_registry.schemas.avro.values import encode_avro
-
-        return lambda value: encode_avro(schema.root, _read(value))
-    if isinstance(schema, ProtobufSchema):
-        from ..schema_registry.schemas.protobuf.values import ProtobufMessages
-
-        messages = ProtobufMessages(schema)
-        return lambda value: messages.encode(_read(value))
-    return lambda value: write_json(_read(value)).encode()
-
-
-def _read(text: bytes) -> Any:
-    """Returns the JSON value of `text`. Raises `InvalidData`."""
-    try:
-        return read_json(text.decode())
-    except UnicodeDecodeError:
-        raise InvalidData("the data are not UTF-8") from None
-    except InvalidSchema as error:
-        raise InvalidData(str(error).replace("the schema", "the value")) from None

@@ -175,12 +175,10 @@ def cluster_config(options: argparse.Namespace, environ: Mapping[str, str], sour
     from ..security.startup import Security, parse_user
     from ..settings.cluster_config import cluster_of
     from ..settings.properties import settings_of
-    from ..settings.spelling import check_scope
+    from ..settings.spelling import at_broker_level
 
-    if not options.ignore_unknown_settings:
-        check_scope(dict(options.set))
     settings = settings_of(environ)
-    overrides = settings | dict(options.set)
+    overrides = settings | (dict(options.set) if options.ignore_unknown_settings else at_broker_level(dict(options.set)))
     if options.listener:
         overrides["listeners"] = ",".join(options.listener)
     files = [_read_config(name) for name in options.config] or [{}]
@@ -201,7 +199,13 @@ def cluster_config(options: argparse.Namespace, environ: Mapping[str, str], sour
         from ..cluster.features import check_levels
 
         check_levels(features, cluster.release)
-    cluster = replace(cluster, max_memory_bytes=options.max_memory, features=features, keeps_data=options.data_dir is not None)
+    cluster = replace(
+        cluster,
+        max_memory_bytes=options.max_memory,
+        features=features,
+        keeps_data=options.data_dir is not None,
+        memory_limit_bytes=options.memory_limit,
+    )
     return security.apply_to(cluster)
 
 

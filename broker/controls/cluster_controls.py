@@ -111,6 +111,7 @@ class BlockingControls(BlockingWaitControls):
     topics = blocking(RecordControls.topics)
     produce = blocking(RecordControls.produce)
     records = blocking(RecordControls.records)
+    decoded_records = blocking(RecordControls.decoded_records)
     wait_for_records = blocking(RecordControls.wait_for_records)
 
     groups = blocking(GroupControls.groups)
@@ -143,6 +144,8 @@ class BlockingControls(BlockingWaitControls):
     leader_election = blocking_fault(FaultPresetControls.leader_election)
     coordinator_moves = blocking_fault(FaultPresetControls.coordinator_moves)
     disk_full = blocking_fault(FaultPresetControls.disk_full)
+    disk_slow = blocking_fault(FaultPresetControls.disk_slow)
+    torn_write = blocking_fault(FaultPresetControls.torn_write)
     not_enough_replicas = blocking_fault(FaultPresetControls.not_enough_replicas)
     rolling_restart = blocking(FaultPresetControls.rolling_restart)
     outage = blocking(FaultPresetControls.outage)

@@ -51,13 +51,19 @@ class FaultPointControls(FaultControls):
         """Damages stored data once, as no correct Kafka does, to see whether a test notices it.
 
         `gone`, `twice`, `swapped` (with the next one) and `aborted-visible` change the n-th record of a partition, as soon as it is there;
-        `billing@orders-0:offset-back` moves the offset back by one that a group has committed. A hit says that the damage is done. Raises
-        InvalidControl for another form.
+        `billing@orders-0:offset-back` moves the offset back by one that a group has committed. With `certificate:forged`, new TLS
+        connections get a certificate of a CA that clients do not trust, if the certificates of the cluster are generated. A hit says that
+        the damage is done. Raises InvalidControl for another form.
         """
-        from ..exploring.damage import add_damage, parse_damage
+        from ..exploring.damage import FORGED, add_damage, add_forged_certificate, parse_damage
 
         parsed = parse_damage(order)
         with self._server.control_turn("adding a damage"):
+            if parsed.kind == FORGED:
+                forged = add_forged_certificate(self._server.core.faults)
+                if self._server.security.tls is not None:
+                    self._server.security.tls.shows_forged = forged.is_shown
+                return self._handle_of(forged)
             return self._handle_of(add_damage(self._server.core.faults, parsed))
 
     async def _crash_and_return(self, node_id: int) -> None:

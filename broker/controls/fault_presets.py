@@ -15,6 +15,9 @@ from .faults import FaultControls
 from .nodes import NodeControls
 from .parameters import Duration, GroupId, NodeId, TopicName, duration_ms
 
+_WRITING = ("Produce", "OffsetCommit", "TxnOffsetCommit", "EndTxn")
+"""The APIs that clients wait for while a node writes to its disk."""
+
 
 @dataclass(frozen=True)
 class CrashedClient:
@@ -90,6 +93,30 @@ class FaultPresetControls(FaultControls, NodeControls):
     async def disk_full(self, node: NodeId) -> AsyncFaultHandle:
         """Lets a node refuse all records with KAFKA_STORAGE_ERROR."""
         return self._add_fault(FaultOptions(api="Produce", node=node, error="KAFKA_STORAGE_ERROR"))
+
+    @control("fault preset disk-slow")
+    @adding
+    async def disk_slow(self, node: NodeId, ms: Annotated[int, "how long each write takes in milliseconds"]) -> AsyncFaultHandle:
+        """Delays what a node writes, as a slow disk does: records, committed offsets and ends of transactions. Reads are not delayed."""
+        return self._add_fault(FaultOptions(api=_WRITING, node=node, delay_ms=ms))
+
+    @control("fault preset torn-write")
+    @adding
+    async def torn_write(self, topic: TopicName) -> AsyncFaultHandle:
+        """Lets all nodes crash within the next write to a topic, so that a part of its last batch is in the file, and starts them again.
+
+        They start with what the data directory contains, after recovery has cut off the torn batch. The records of that request are not
+        acknowledged, and producers send them again. Connections are closed, and groups have no members until these join again. Raises
+        InvalidControl for a cluster without a data directory.
+        """
+        server = self._server
+        if not server.keeps_data:
+            text = "torn_write needs a data directory: start the cluster with data_dir or --data-dir"
+            raise InvalidControl.of_call("topic", text)
+        from ..faults.presets import torn_write
+
+        with server.control_turn(f"tearing the next write to {topic}"):
+            return self._handle_of(torn_write(server.core.faults, topic, lambda: server.tear_next_write(topic)))
 
     @control("fault preset not-enough-replicas")
     @adding

@@ -161,5 +161,5 @@ def _problems(cluster: ClusterState, census: Census) -> Iterator[str]:
         yield f"{counted(census.under_min_isr, 'partition has', 'partitions have')} fewer in-sync replicas than min.insync.replicas"
     if census.under_replicated:
         yield f"{counted(census.under_replicated, 'partition has', 'partitions have')} replicas that are not in sync"
-    if cluster.log_memory is not None and cluster.log_memory.used_bytes >= cluster.log_memory.limit_bytes:
+    if cluster.log_memory is not None and cluster.log_memory.is_full:
         yield "the memory for logs is full"

@@ -17,13 +17,19 @@ from ..control_errors import InvalidControl
 from .declaration import control
 from .new_records import Bytes, NewRecord, check_record, place_records
 from .parameters import Moment, TimeoutS, TopicName, moment_ms
-from .stored_records import Record, RecordCounts, records_of
+from .stored_records import DecodedRecord, Record, RecordCounts, records_of
 from .topics import TopicControls
 from .waiting import DEFAULT_TIMEOUT_S, until
 
 if TYPE_CHECKING:
     from ...storage.log import Log
     from ..topics.partition import Partition, Topic
+
+OnlyPartition = Annotated[int | None, "only this partition"]
+FirstOffset = Annotated[int, "only records from this offset on"]
+FirstTime = Annotated[Moment | None, "begin at the first record with this time or a later one"]
+RecordLimit = Annotated[int | None, "at most this many records of each partition"]
+ByteLimit = Annotated[int | None, "stop in each partition after this many bytes of keys and values"]
 
 
 @dataclass(frozen=True)
@@ -70,12 +76,12 @@ class RecordControls(TopicControls):
     async def records(
         self,
         topic: TopicName,
-        partition: Annotated[int | None, "only this partition"] = None,
+        partition: OnlyPartition = None,
         *,
-        offset: Annotated[int, "only records from this offset on"] = 0,
-        since: Annotated[Moment | None, "begin at the first record with this time or a later one"] = None,
-        limit: Annotated[int | None, "at most this many records of each partition"] = None,
-        max_bytes: Annotated[int | None, "stop in each partition after this many bytes of keys and values"] = None,
+        offset: FirstOffset = 0,
+        since: FirstTime = None,
+        limit: RecordLimit = None,
+        max_bytes: ByteLimit = None,
     ) -> list[Record]:
         """Returns the records of a topic in the order of partitions and offsets, including open and aborted transactions."""
         found = self._topic(topic)
@@ -89,6 +95,26 @@ class RecordControls(TopicControls):
             for each, first in zip(partitions, offsets, strict=True)
             async for record in self._read(each, first, RecordBudget(limit, max_bytes))
         ]
+
+    @control("record decode", reads=True)
+    async def decoded_records(
+        self,
+        topic: TopicName,
+        partition: OnlyPartition = None,
+        *,
+        offset: FirstOffset = 0,
+        since: FirstTime = None,
+        limit: RecordLimit = None,
+        max_bytes: ByteLimit = None,
+    ) -> list[DecodedRecord]:
+        """Returns the records of a topic as `records` does, with keys and values as JSON if they begin with the id of a schema.
+
+        Data that the schema registry of the cluster cannot decode have the reason in `error`.
+        """
+        from .decoded_records import RecordDecoder
+
+        found = await self.records(topic, partition, offset=offset, since=since, limit=limit, max_bytes=max_bytes)
+        return await self._server.schemas.read_in_thread(lambda registry: list(map(RecordDecoder(registry).decode, found)))
 
     @control("record wait", reads=True)
     async def wait_for_records(

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypedDict, TypeVar
 
+from ..plurals import counted
 from .declaration import Blocking, Part, blocking, control
 
 if TYPE_CHECKING:
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     from ..schema_registry.registry import SchemaRegistry
 
 T = TypeVar("T")
+
+MAX_TOLD_CHARACTERS = 200
 
 SubjectName = Annotated[str, "the name of a subject, such as orders-value"]
 SchemaText = Annotated[str | Mapping[str, Any], "the schema: its text or, for Avro and JSON Schema, an object"]
@@ -67,7 +70,9 @@ class AsyncSchemas(Part):
         incompatible one.
         """
         draft = _body(schema, schema_type, references)
-        return await self._run(lambda registry: _version(registry.register(_draft(subject, draft))), subject, draft)
+        version = await self._run(lambda registry: _version(registry.register(_draft(subject, draft))), subject, draft)
+        self._tell(f"registering version {version.version} of {subject}", version.subject, id=version.id, version=version.version)
+        return version
 
     @control("schema list", reads=True, owner="schemas")
     async def subjects(self, *, deleted: Annotated[bool, "also subjects that are soft deleted"] = False) -> list[str]:
@@ -113,8 +118,11 @@ class AsyncSchemas(Part):
     ) -> list[int]:
         """Deletes the versions of a subject and returns their numbers. They stay readable by their ids until a `permanent` deletion."""
         if version is None:
-            return await self._run(lambda registry: registry.deletion.delete_subject(subject, permanent=permanent))
-        return await self._run(lambda registry: [registry.deletion.delete_version(subject, str(version), permanent=permanent)])
+            deleted = await self._run(lambda registry: registry.deletion.delete_subject(subject, permanent=permanent))
+        else:
+            deleted = await self._run(lambda registry: [registry.deletion.delete_version(subject, str(version), permanent=permanent)])
+        self._tell(f"deleting {counted(len(deleted), 'version')} of {subject}", subject)
+        return deleted
 
     @control("schema compatibility", owner="schemas")
     async def set_compatibility(
@@ -122,6 +130,11 @@ class AsyncSchemas(Part):
     ) -> None:
         """Sets the compatibility level of a subject, or that of all subjects without one."""
         await self._run(lambda registry: registry.settings.update_config(subject, {"compatibility": level}))
+        self._tell(f"setting the compatibility of {subject or 'all subjects without a level'} to {level}", subject or "")
+
+    def _tell(self, doing: str, subject: str, **numbers: int) -> None:
+        """Adds a change to the record, as an event."""
+        self._server.core.tell("control", doing[:MAX_TOLD_CHARACTERS], subject=subject[:MAX_TOLD_CHARACTERS], **numbers)
 
     async def _run(self, work: Callable[[SchemaRegistry], T], subject: str = "", draft: Mapping[str, Any] | None = None) -> T:
         size = 0 if draft is None else len(draft["schema"])

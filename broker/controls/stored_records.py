@@ -16,6 +16,20 @@ TransactionState = Literal["open", "committed", "aborted"]
 
 
 @dataclass(frozen=True)
+class DecodedData:
+    """A key or value with the id of a schema. `data` is its JSON; if it is None, `error` says why.
+
+    `subjects` are those that have the schema, and `schema_type` is "AVRO", "JSON" or "PROTOBUF", None if the registry does not have the id.
+    """
+
+    schema_id: int
+    schema_type: str | None
+    subjects: list[str]
+    data: str | None
+    error: str | None
+
+
+@dataclass(frozen=True)
 class Record:
     """A stored record. `timestamp` is in ms since 1970; `transaction` is None for a record outside of transactions."""
 
@@ -27,6 +41,14 @@ class Record:
     value: bytes | None
     headers: tuple[tuple[str, bytes | None], ...] = ()
     transaction: TransactionState | None = None
+
+
+@dataclass(frozen=True)
+class DecodedRecord(Record):
+    """A stored record with what its key and value are by their schemas, None for data that do not begin with the id of a schema."""
+
+    decoded_key: DecodedData | None = None
+    decoded_value: DecodedData | None = None
 
 
 def records_of(partition: Partition, batch: memoryview) -> list[Record]:

@@ -61,8 +61,12 @@ class DataDirectory(LogDirectory):
     # The lock
 
     def opened(self) -> DataDirectory:
-        """Returns the directory as it is now, locked. Raises InvalidConfig, also if another cluster uses it."""
-        self._lock()
+        """Returns the directory as it is now, locked. Raises InvalidConfig, also if another cluster uses it.
+
+        A lock that this object has passes to the returned one.
+        """
+        if not self._locks:
+            self._lock()
         try:
             opened = DataDirectory(self.path, self._cluster_id)
         except InvalidConfig:

@@ -19,17 +19,20 @@ KEPT_FREE_BYTES = 16 * 1024 * 1024
 """The room that is left to coordinators, indexes and checkpoints."""
 ASKED_BYTES = 16 * 1024 * 1024
 """After so many bytes the system is asked again how much room there is."""
-UNLIMITED = 2**63 - 1
 
 
 class DiskRoom(LogMemory):
-    """The memory and the disk that the logs may take. `path` is on that disk; `limit_bytes` is that of --max-memory, None without one."""
+    """The memory and the disk that the logs may take. `path` is on that disk.
 
-    __slots__ = ("_is_full", "_left", "_path")
+    `limit_bytes` is that of --max-memory, and `cache_bytes` that of --memory-limit, beyond which records are served from the files
+    (`log_cache.py`); each is None without one.
+    """
 
-    def __init__(self, path: Path, limit_bytes: int | None) -> None:
-        limit = UNLIMITED if limit_bytes is None else limit_bytes
-        super().__init__(limit, partial(_report_memory, limit))
+    __slots__ = ("_is_full", "_left", "_path", "cache_bytes")
+
+    def __init__(self, path: Path, limit_bytes: int | None, cache_bytes: int | None = None) -> None:
+        super().__init__(limit_bytes, partial(_report_memory, limit_bytes))
+        self.cache_bytes = cache_bytes
         self._path = path
         self._left = 0
         self._is_full = False
@@ -44,6 +47,11 @@ class DiskRoom(LogMemory):
             return False
         self._left -= size
         return True
+
+    @property
+    def kept_limit_bytes(self) -> int | None:
+        """The smaller of both limits of memory."""
+        return min((limit for limit in (self.limit_bytes, self.cache_bytes) if limit is not None), default=None)
 
     def _free_bytes(self) -> int:
         try:
@@ -60,5 +68,5 @@ class DiskRoom(LogMemory):
         self._is_full = free < size
 
 
-def _report_memory(limit_bytes: int) -> None:
+def _report_memory(limit_bytes: int | None) -> None:
     log.error("the logs have reached the limit of %d bytes (--max-memory): Produce is refused until records are deleted", limit_bytes)

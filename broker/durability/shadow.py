@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import logging
 import sys
+from collections.abc import Callable, Mapping
+from functools import partial
 
 from ...protocol.schema import Message
 from ...storage.directories import names
@@ -24,8 +26,11 @@ from ...storage.transaction_index import EndedTransaction
 from ..cluster.state import ClusterState
 from ..directories.exporting import NO_BROKER_EPOCH, producer_entries
 from ..scheduling.waiting import NEXT_TURN, Background
+from ..settings.types import LONG_MAX
 from ..topics.partition import Partition, Topic
 from .data_directory import DataDirectory
+from .disk_room import DiskRoom
+from .log_cache import LogCache
 from .metadata_changes import WrittenMetadata
 
 log = logging.getLogger("kafka.log.LogManager")
@@ -37,8 +42,17 @@ LEAST_CHECKPOINT_BYTES = 64 * 1024
 MAX_METADATA_BYTES = 16 * 1024 * 1024
 
 
+class TornWrite(OSError):
+    """A write was torn by a fault, with which the cluster has crashed: nothing is written any more."""
+
+
 class Shadow:
-    """The files of a cluster in a data directory. `sync` writes what has changed."""
+    """The files of a cluster in a data directory. `sync` writes what has changed.
+
+    `on_crash` is called within a write that `tear` has ordered to fail.
+    """
+
+    on_crash: Callable[[], None]
 
     def __init__(self, directory: DataDirectory, cluster: ClusterState) -> None:
         assert cluster.changed_logs is not None, "the cluster keeps no data"  # noqa: S101  (it narrows a type)
@@ -63,7 +77,15 @@ class Shadow:
         self._grown: dict[ShadowedLog, int] = {}
         """The bytes that each log has grown since its checkpoint."""
         self._grown_bytes = 0
-        self._is_checkpointing = self._has_failed = False
+        self._is_checkpointing = self._has_failed = self._has_crashed = False
+        self._torn_topic: str | None = None
+        self._cache = self._new_cache()
+
+    def _new_cache(self) -> LogCache | None:
+        room = self._cluster.log_memory
+        if isinstance(room, DiskRoom) and room.cache_bytes is not None:
+            return LogCache(room.cache_bytes, room, self._map_oldest)
+        return None
 
     def begin(self) -> None:
         """Writes the state of the cluster, and follows it from now on. Raises OSError.
@@ -90,6 +112,7 @@ class Shadow:
             if PartitionName.parse(path.name) is not None and path.name != names.METADATA_FOLDER:
                 delete_folder(path)
         after = Shadow(self._directory, cluster)
+        after.on_crash = self.on_crash
         after.begin()
         return after
 
@@ -129,17 +152,23 @@ class Shadow:
 
     def sync(self) -> bool:
         """Writes what has changed. Returns False if changes of this turn cannot be written; they are written later."""
-        cluster = self._cluster
-        is_new = (
-            bool(self._changes or self._topics)
-            or self._metadata_changes != cluster.metadata_log.changes
-            or self._metadata.needs_producer_ids
-        )
+        if self._has_crashed:
+            return False
+        has_metadata = self._has_new_metadata
+        is_new = has_metadata or bool(self._changes)
         if not is_new and not self._has_failed:
             return True
         self._unsaved += self._changes.take()
         try:
-            self._write_changes()
+            if has_metadata or self._has_failed:
+                self._write_metadata()
+                self._delete_folders()
+            self._write_steps()
+            if self._starts != self._written_starts:
+                self._write_offsets(names.START_OFFSETS, self._starts)
+                self._written_starts = dict(self._starts)
+        except TornWrite:
+            return False
         except OSError as error:
             if not self._has_failed:
                 log.error("cannot write to %s: %s; nothing is acknowledged until that is possible", self._directory.path, error)
@@ -150,24 +179,34 @@ class Shadow:
         self._has_failed = False
         if self._grown_bytes >= CHECKPOINT_BYTES and not self._is_checkpointing:
             self._is_checkpointing = True
-            cluster.background(self._checkpoint_grown(LEAST_CHECKPOINT_BYTES))
+            self._cluster.background(self._checkpoint_grown(LEAST_CHECKPOINT_BYTES))
+        if self._cache is not None and self._cache.is_due:
+            self._cluster.background(self._cache.shrink())
         return True
 
-    def _write_changes(self) -> None:
-        self._write_metadata()
+    @property
+    def _has_new_metadata(self) -> bool:
+        changes = self._cluster.metadata_log.changes
+        return bool(self._topics) or self._metadata_changes != changes or self._metadata.needs_producer_ids
+
+    def _delete_folders(self) -> None:
         while self._deleted:
             name = self._deleted[-1]
             if (files := self._files.get(name)) is not None:
+                self._cluster.timers.cancel(files)
                 files.delete()
                 del self._files[name]
             self._starts.pop(name, None)
             self._deleted.pop()
+
+    def _write_unsaved(self) -> None:
+        """Writes the changes of logs between turns. Raises OSError."""
+        self._unsaved += self._changes.take()
         self._write_steps()
-        if self._starts != self._written_starts:
-            self._write_offsets(names.START_OFFSETS, self._starts)
-            self._written_starts = dict(self._starts)
 
     def _write_steps(self) -> None:
+        if self._has_crashed:
+            raise TornWrite
         while self._unsaved:
             step = self._unsaved[0]
             while step:
@@ -180,7 +219,7 @@ class Shadow:
     def _write_metadata(self) -> None:
         cluster = self._cluster
         number = cluster.metadata_log.changes
-        if self._topics or number != self._metadata_changes or self._metadata.needs_producer_ids:
+        if self._has_new_metadata:
             changes = self._metadata.change(self._topics.values(), others=number != self._metadata_changes)
             self._unwritten += changes
             self._topics.clear()
@@ -211,9 +250,25 @@ class Shadow:
             files.roll(end, changed, _aborted(partition))
         if changed.start_offset != files.start_offset:
             self._move_start(files, changed, partition, name)
-        if files.end_offset - files.flushed_end >= partition.topic.config.integers["flush.messages"]:
-            files.flush()
+        self._flush(files, partition.topic.config.integers)
         changed.settle(files.end_offset)
+        if self._cache is not None:
+            self._cache.add(changed)
+
+    def _flush(self, files: PartitionFiles, integers: Mapping[str, int]) -> None:
+        """Waits for the disk if so many batches are new as flush.messages says, or sets the timer of flush.ms. Raises OSError."""
+        unflushed, flush_ms = files.end_offset - files.flushed_end, integers["flush.ms"]
+        if unflushed >= min(integers["flush.messages"], LONG_MAX if flush_ms else 1):
+            files.flush()
+        elif unflushed > 0 and flush_ms < LONG_MAX and files not in self._cluster.timers:
+            self._cluster.timers.set(files, flush_ms, partial(self._flush_late, files, flush_ms))
+
+    def _flush_late(self, files: PartitionFiles, flush_ms: int) -> None:
+        try:
+            files.flush()
+        except OSError as error:
+            log.warning("cannot flush %s: %s; it is tried again after flush.ms", files.folder, error)
+            self._cluster.timers.set(files, flush_ms, partial(self._flush_late, files, flush_ms))
 
     def _append(self, files: PartitionFiles, changed: ShadowedLog, partition: Partition, end: int) -> None:
         """Appends the batches of a log before the offset `end`, in the segments in which Kafka would write them. Raises OSError."""
@@ -222,6 +277,8 @@ class Shadow:
         start = min(max(files.end_offset, changed.start_offset), end)
         slices = changed.read(start, sys.maxsize, end, at_least_one=False)
         size = sum(map(len, slices))
+        if partition.topic.name == self._torn_topic and slices:
+            self._crash(files, changed, partition, slices)
         newest = changed.newest_in_last_segment
         if files.bases and slices and files.size + size <= segment_bytes and newest - files.first_timestamp <= segment_ms:
             files.append(slices, end)
@@ -229,6 +286,17 @@ class Shadow:
             self._append_in_segments(files, changed, partition, start, end)
         self._grown[changed] = self._grown.get(changed, 0) + size
         self._grown_bytes += size
+
+    def _crash(self, files: PartitionFiles, changed: ShadowedLog, partition: Partition, slices: list[memoryview]) -> None:
+        if not files.bases:
+            files.roll(base_offset_of(slices[0]), changed, _aborted(partition))
+        size = sum(map(len, slices))
+        torn = self._cluster.random.randrange(1, size)
+        files.tear(slices, torn)
+        log.error("the write of %d bytes to %s has ended after %d bytes, and the cluster with it (torn_write)", size, files.folder, torn)
+        self._has_crashed = True
+        self.on_crash()
+        raise TornWrite
 
     def _append_in_segments(self, files: PartitionFiles, changed: ShadowedLog, partition: Partition, start: int, end: int) -> None:
         integers = partition.topic.config.integers
@@ -255,6 +323,13 @@ class Shadow:
     def _write_offsets(self, file: str, offsets: dict[PartitionName, int]) -> None:
         replace_file(self._directory.path / file, offsets_text(offsets).encode(), synced=True)
 
+    def _map_oldest(self, changed: ShadowedLog, size: int) -> None:
+        """Writes what the files of a log lack, and maps about `size` of its oldest bytes. Raises OSError, DamagedFile."""
+        self._write_unsaved()
+        partition = self._partitions.get(changed)
+        if partition is not None and (files := self._files.get(_name(partition))) is not None:
+            files.map_oldest(changed, size)
+
     # Checkpoints
 
     def _checkpoint_grown(self, least_bytes: int) -> Background:
@@ -273,8 +348,7 @@ class Shadow:
             self._is_checkpointing = False
 
     def _checkpoint_log(self, changed: ShadowedLog, partition: Partition) -> None:
-        self._unsaved += self._changes.take()
-        self._write_steps()
+        self._write_unsaved()
         if (files := self._files.get(_name(partition))) is not None:
             epochs = [EpochStart(*each) for each in changed.epochs]
             files.checkpoint(changed, producer_entries(partition.producers), _aborted(partition), epochs)
@@ -284,6 +358,16 @@ class Shadow:
         self._write_offsets(names.RECOVERY_POINTS, {name: files.checkpointed_end for name, files in self._files.items() if files.bases})
 
     # The end
+
+    def tear(self, topic: str) -> None:
+        """Lets the next write to a topic end within a batch. After that, the files are not written and no request is answered."""
+        self._torn_topic = topic
+
+    def abandon(self) -> None:
+        """Ends without writing anything more, as a process that is killed."""
+        self._has_crashed = True
+        self._open_files.close_all()
+        self._writer.close()
 
     def close(self) -> None:
         """Writes everything as a broker does that stops in order. Logs an error if that is not possible."""

@@ -21,7 +21,7 @@ from ..settings.cluster_config import ClusterConfig, cluster_of
 from ..settings.properties import SettingValue, as_text
 from ..settings.schema_registry import NAMES as REGISTRY_SETTINGS
 from ..settings.schema_registry import RegistrySettings
-from ..settings.spelling import check_scope
+from ..settings.spelling import at_broker_level
 
 if TYPE_CHECKING:
     from ..controls.http.access import ControlAddress
@@ -101,6 +101,18 @@ def data_directory_of(data_dir: str | PathLike[str] | None, others: bool) -> Dat
     return DataDirectory(Path(data_dir))
 
 
+def checked_limit(memory_limit: int | None, directory: DataDirectory | None) -> int | None:
+    """Returns the limit of the memory for records in bytes, None without one. Raises TypeError or ValueError."""
+    if memory_limit is None:
+        return None
+    _check_type("memory_limit", memory_limit, int)
+    if memory_limit < 1:
+        raise ValueError(f"memory_limit must be at least 1 byte, not {memory_limit}")
+    if directory is None:
+        raise ValueError("memory_limit has no effect without data_dir, whose files have the records that are not in memory")
+    return memory_limit
+
+
 def cluster_config(
     nodes: int,
     settings: Mapping[str, SettingValue],
@@ -119,7 +131,7 @@ def cluster_config(
         raise TypeError(f"nodes must be an int, not {nodes!r}")
     given = texts_of(settings)
     if not ignore_unknown:
-        check_scope(given)
+        given = at_broker_level(given)
     brokers = [security.settings({"listeners": ANY_PORT} | given, settings)]
     config = cluster_of(
         brokers,

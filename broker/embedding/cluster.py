@@ -16,11 +16,12 @@ from ..controls.cluster_controls import BlockingControls, ClusterControls
 from ..security.startup import security_of
 from ..settings.cluster_config import DEFAULT_LIMITS, RecordLimits
 from ..settings.properties import SettingValue
-from ..settings.spelling import check_scope
+from ..settings.spelling import at_broker_level
 from . import formats
 from .arguments import (
     capture_options,
     check_seed,
+    checked_limit,
     cluster_config,
     control_address,
     data_directory_of,
@@ -66,6 +67,7 @@ class AnyCluster:
         data: Place | Sequence[Place] = (),
         from_log_dirs: Sequence[str | PathLike[str]] | LogDirOptions = (),
         data_dir: str | PathLike[str] | None = None,
+        memory_limit: int | None = None,
         seed: int | None = None,
         transaction_version: int = 2,
         features: Mapping[str, int] | None = None,
@@ -92,7 +94,8 @@ class AnyCluster:
             keeps_data=directory is not None,
         )
         levels = levels_of(features or {}, transaction_version, config.release)
-        config = replace(config, features=levels, record=RecordLimits.of(record_exchanges, record_bytes))
+        record = RecordLimits.of(record_exchanges, record_bytes)
+        config = replace(config, features=levels, record=record, memory_limit_bytes=checked_limit(memory_limit, directory))
         specs = topic_specs_of({} if topics is None else topics)
         check_topics(specs, len(config.nodes), config.setting_rows)
         check_seed(seed)
@@ -140,8 +143,7 @@ class AnyCluster:
         from ..snapshots.loading import load_on_any_ports
 
         registry_settings, settings = split_registry_settings(settings or {})
-        given = texts_of(settings)
-        check_scope(given)
+        given = at_broker_level(texts_of(settings))
         state, config = load_on_any_ports(Path(file), given, as_version=as_version, trust=trust)
         check_seed(seed)
         cluster = cls()
@@ -267,7 +269,8 @@ class Cluster(AnyCluster, BlockingControls):
     `from_log_dirs` are `log.dirs` of Apache Kafka, one for each node of a cluster, with whose nodes, topics, records and groups it starts.
     A dict takes a part: {"directories": [...], "topics": ["orders*"], "from_offset": 5, "until_time": a datetime or ms, "latest": 1000}.
 
-    `data_dir` is a folder that keeps all data: what was acknowledged is there after the next start, even if this process is killed.
+    `data_dir` is a folder that keeps all data: what was acknowledged is there after the next start, even if this process is killed. Of its
+    records, at most `memory_limit` bytes are in memory; older ones are served from the files.
 
     `data` is a file, a folder or a pattern such as "fixtures/*.jsonl", or several: topics and records with which the cluster starts.
 

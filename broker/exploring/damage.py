@@ -3,6 +3,8 @@
 No correct Kafka produces these histories, and reports say so. A specification such as "orders-0#2:gone" names a partition, the n-th of its
 records, and the damage; "billing@orders-0:offset-back" a group and a partition. The damage is done at the first request after the target
 exists, or before its response is written if the request has created it, so that no client sees the data without the damage.
+
+"certificate:forged" is damage of another kind: somebody else answers, whose certificate is signed by a CA that clients do not trust.
 """
 
 from __future__ import annotations
@@ -16,19 +18,22 @@ from ...protocol.batches.records import Record, RecordBatch
 from ...protocol.frame import Buffer
 from ...protocol.schema import Message
 from ..api.gate import Answering, Asked
+from ..cluster.broker import Broker
 from ..cluster.state import ClusterState
 from ..control_errors import InvalidControl
 from ..faults.acts import Act, Serve
 from ..faults.elements import Elements
-from ..faults.fault import Criteria, Fault, Mismatch
-from ..faults.options import FaultOptions
+from ..faults.fault import CONNECTION, Criteria, Fault, Mismatch
+from ..faults.options import Exchange, FaultOptions
 from ..faults.table import Faults
 from ..plurals import ordinal
 from ..topics.partition import Partition
 
 GONE, TWICE, SWAPPED, OFFSET_BACK, ABORTED_VISIBLE = "gone", "twice", "swapped", "offset-back", "aborted-visible"
-DAMAGES = GONE, TWICE, SWAPPED, OFFSET_BACK, ABORTED_VISIBLE
-FORM = "TOPIC-PARTITION#NUMBER:gone, :twice, :swapped or :aborted-visible, or GROUP@TOPIC-PARTITION:offset-back"
+FORGED = "forged"
+DAMAGES = GONE, TWICE, SWAPPED, OFFSET_BACK, ABORTED_VISIBLE, FORGED
+FORGED_CERTIFICATE = "certificate:forged"
+FORM = f"TOPIC-PARTITION#NUMBER:gone, :twice, :swapped or :aborted-visible, GROUP@TOPIC-PARTITION:offset-back, or {FORGED_CERTIFICATE}"
 _OF_RECORD = re.compile(r"(?P<topic>.+)-(?P<partition>\d+)#(?P<number>[1-9]\d*):(?P<kind>gone|twice|swapped|aborted-visible)")
 _OF_GROUP = re.compile(r"(?P<group>.+)@(?P<topic>.+)-(?P<partition>\d+):offset-back")
 _CHANGING = frozenset(("Produce", "OffsetCommit", "TxnOffsetCommit", "EndTxn"))
@@ -36,15 +41,17 @@ _CHANGING = frozenset(("Produce", "OffsetCommit", "TxnOffsetCommit", "EndTxn"))
 
 
 class DamageOrder(NamedTuple):
-    """A damage: its kind, the partition, and the n-th record or the group."""
+    """A damage: its kind, the partition, and the n-th record or the group. A forged certificate has only a kind."""
 
     kind: str
-    topic: str
-    partition: int
+    topic: str = ""
+    partition: int = 0
     number: int = 0
     group: str = ""
 
     def __str__(self) -> str:
+        if self.kind == FORGED:
+            return FORGED_CERTIFICATE
         place = f"{self.topic}-{self.partition}"
         return f"{self.group}@{place}:{self.kind}" if self.kind == OFFSET_BACK else f"{place}#{self.number}:{self.kind}"
 
@@ -59,6 +66,7 @@ class DamageOrder(NamedTuple):
             SWAPPED: f"{which} and the next one were swapped",
             OFFSET_BACK: f'the offset that group "{self.group}" has committed for {place} went back by one',
             ABORTED_VISIBLE: f"{which}, which was aborted, was visible",
+            FORGED: "the certificate of the cluster was signed by a CA that clients do not trust",
         }[self.kind]
 
 
@@ -68,6 +76,8 @@ def parse_damage(text: str) -> DamageOrder:
         return DamageOrder(found["kind"], found["topic"], int(found["partition"]), int(found["number"]))
     if found := _OF_GROUP.fullmatch(text):
         return DamageOrder(OFFSET_BACK, found["topic"], int(found["partition"]), group=found["group"])
+    if text == FORGED_CERTIFICATE:
+        return DamageOrder(FORGED)
     raise InvalidControl("damage", f"must have the form {FORM}, not {text!r}")
 
 
@@ -108,6 +118,34 @@ class DamageFault(Fault):
 def add_damage(faults: Faults, order: DamageOrder) -> DamageFault:
     """Adds a damage to a cluster, before all faults, and returns it."""
     fault = DamageFault(faults, order)
+    faults.add(fault, first=True)
+    return fault
+
+
+class ForgedCertificate(Fault):
+    """A forged certificate, which new TLS connections get. Each of them is a hit, also if its client ends the handshake."""
+
+    subject = "connection"
+    outlives_reset = True
+
+    def __init__(self, faults: Faults) -> None:
+        super().__init__(faults.next_number(), FORGED_CERTIFICATE, Criteria(FaultOptions()), [], faults.cluster.random)
+        self._faults = faults
+
+    def check(self, _asked: Asked, _request: Message, _elements: Elements) -> Mismatch | None:
+        """Returns a mismatch for every request."""
+        return Mismatch(CONNECTION)
+
+    def is_shown(self, broker: Broker) -> bool:
+        """Counts a new connection to a node, and returns whether it gets the forged certificate: until the fault is removed."""
+        if not self.removed:
+            self.hit(Exchange(self._faults.cluster.timers.now_ms, broker.node_id, 0, "", CONNECTION, 0, 0, ()))
+        return not self.removed
+
+
+def add_forged_certificate(faults: Faults) -> ForgedCertificate:
+    """Adds the fault to a cluster and returns it. The listeners have to ask it at each connection."""
+    fault = ForgedCertificate(faults)
     faults.add(fault, first=True)
     return fault
 
@@ -223,16 +261,22 @@ _RECORD_DAMAGES: dict[str, Callable[[Partition, int], bool]] = {
 
 
 class StoredData(NamedTuple):
-    """The data at the end of a run: of each partition how many records it has, and which of them were aborted; and committed offsets."""
+    """The data at the end of a run: of each partition how many records it has, and which of them were aborted; and committed offsets.
+
+    `has_certificates` says that clients can connect by TLS and trust the CA of the cluster.
+    """
 
     records: dict[tuple[str, int], int]
     aborted: dict[tuple[str, int], list[int]]
     committed: list[tuple[str, str, int]]
+    has_certificates: bool = False
 
 
 def damages_of(runs: Iterable[StoredData]) -> Iterator[DamageOrder]:
     """Yields the damages that are tried: of each partition the first, the second and the last record that all runs have."""
     first, *others = runs
+    if first.has_certificates:
+        yield DamageOrder(FORGED)
     for (topic, partition), count in first.records.items():
         count = min(count, *(each.records.get((topic, partition), 0) for each in others))
         for number in sorted({1, 2, count} & set(range(1, count + 1))):

@@ -61,6 +61,8 @@ def _test(found: Exploration, reproduce: str) -> Iterator[str]:
     yield f"<h2>{_text(found.head)}</h2>"
     for failure in found.failures:
         yield from _failure(failure, reproduce)
+    for damage, words in found.unnoticed.items():
+        yield f'<p><span class="failed">not noticed</span>: {_text(words)} (<code>{_text(damage)}</code>)</p>'
     rest = [*(f"not reached: {each}" for each in found.unreached), *found.notes]
     if found.left:
         rest.append(f"{found.left} faults were not tried, because the budget was used up")

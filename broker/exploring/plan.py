@@ -63,7 +63,7 @@ class Trial(NamedTuple):
         return "; then ".join(f"{role}: {words}" for role, words in self.words)
 
 
-def planned(points: Sequence[RequestPoint], topology: Topology, without: Container[str] = (), also: Container[str] = ()) -> list[Trial]:
+def plan_trials(points: Sequence[RequestPoint], topology: Topology, without: Container[str] = (), also: Container[str] = ()) -> list[Trial]:
     """Returns the runs with one fault, in the order in which they should be tried.
 
     The faults in `without` are left out, and of the rare ones those in `also` are tried.

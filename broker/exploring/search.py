@@ -12,11 +12,11 @@ from random import Random
 
 from ..plurals import counted
 from .damage import damages_of
-from .plan import Trial, pairs, planned
+from .plan import Trial, pairs, plan_trials
 from .points import common_points
 from .table import JOINS
 from .topology import Topology
-from .verdicts import NO_REQUEST, Exploration, FoundFailure, RunOutcome, RunResult, judged
+from .verdicts import NO_REQUEST, Exploration, FoundFailure, RunOutcome, RunResult, judge
 
 BASELINE_RUNS = 3
 REPETITIONS = 2
@@ -114,7 +114,7 @@ class Search:
         initialized = Counter(point.role.name for point in points if point.api == "InitProducerId")
         joined = frozenset(point.role.name for point in points if point.api in JOINS)
         topology = Topology(*baseline[-1].topology[:2], initialized, joined)
-        trials = planned(points, topology, options.without, options.also)
+        trials = plan_trials(points, topology, options.without, options.also)
         if options.depth > 1:
             self.found.seed = options.seed
             trials += pairs(trials, MAX_PAIRS, Random(options.seed))
@@ -124,9 +124,9 @@ class Search:
     def _try(self, trial: Trial) -> None:
         """Runs a trial, again if it does not reach its point, and several times if it fails."""
         found = self.found
-        result = judged(self._run(trial), trial)
+        result = judge(self._run(trial), trial)
         if result.outcome is RunOutcome.UNREACHED:
-            result = judged(self._run(trial), trial)
+            result = judge(self._run(trial), trial)
         if result.outcome is RunOutcome.UNREACHED:
             found.unreached.append(trial.text)
         elif trial.damage:
@@ -147,7 +147,7 @@ class Search:
             failed = 1
             for repetition in range(REPETITIONS):
                 self._tell(f"{self.found.test}: repetition {repetition + 1} of {failure.trial}")
-                failed += judged(self._run(trial), trial).outcome in (RunOutcome.FAILED, RunOutcome.HUNG)
+                failed += judge(self._run(trial), trial).outcome in (RunOutcome.FAILED, RunOutcome.HUNG)
             confirmed.add(failure.alike)
             failures[number] = replace(failure, failed=failed, runs=1 + REPETITIONS)
 

@@ -197,7 +197,7 @@ def _group_alike(failures: Iterable[FoundFailure]) -> list[tuple[FoundFailure, l
     return list(groups.values())
 
 
-def judged(result: RunResult, trial: Trial) -> RunResult:
+def judge(result: RunResult, trial: Trial) -> RunResult:
     """Returns the result, which has passed if the fault has told the client to stop and the test says that it did."""
     excused = [text for each in trial.specifications for text in FAULTS[each.fault].excused]
     if result.outcome is RunOutcome.FAILED and any(text in result.message + result.details for text in excused):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from glob import escape
 
 from ...protocol.errors import ErrorCode
@@ -59,6 +60,25 @@ def leader_election(faults: Faults, topic: Topic, takes_ms: int) -> Fault:
     )
     text = f"leader election of topic={topic.name} takes_ms={takes_ms}"
     fault = Fault(faults.next_number(), text, Criteria(options), [NoLeader(faults)], faults.cluster.random)
+    faults.add(fault)
+    return fault
+
+
+class TornWrite(Act):
+    """Lets the cluster crash within the write of the request's records. `tear` orders that, before they are appended."""
+
+    def __init__(self, tear: Callable[[], None]) -> None:
+        self._tear = tear
+
+    def serve(self, _asked: Asked, request: Message, rest: Serve) -> Answering:
+        self._tear()
+        return (yield from rest(request))
+
+
+def torn_write(faults: Faults, topic: str, tear: Callable[[], None]) -> Fault:
+    """Adds a fault that calls `tear` at the next Produce to a topic."""
+    options = FaultOptions(api=PRODUCE.name, topic=escape(topic), times=1)
+    fault = Fault(faults.next_number(), f"torn_write of topic={topic}", Criteria(options), [TornWrite(tear)], faults.cluster.random)
     faults.add(fault)
     return fault
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from functools import cache
 from typing import TYPE_CHECKING
 
 from ...protocol.errors import ErrorCode
@@ -80,11 +82,17 @@ def _served_versions(context: Context) -> list[ApiVersion]:
     compressed batches (KAFKA-18659). So does 4.0.
     """
     release = context.cluster.release
-    if release is None:
-        ranges = {key: Versions(first, last) for key, (_, first, last) in SERVED.items()}
-    else:
-        ranges = dict(release.versions)
     receives_telemetry = any(name not in ("", JMX_REPORTER) for name in context.broker.config.lists["metric.reporters"])
+    return _present_versions(receives_telemetry) if release is None else _listed(release.versions, receives_telemetry)
+
+
+@cache
+def _present_versions(receives_telemetry: bool) -> list[ApiVersion]:
+    """Returns the entries of the latest release, which every client asks for with each connection."""
+    return _listed({key: Versions(first, last) for key, (_, first, last) in SERVED.items()}, receives_telemetry)
+
+
+def _listed(ranges: Mapping[int, Versions], receives_telemetry: bool) -> list[ApiVersion]:
     return [
         ApiVersion(api_key=key, min_version=0 if key == PRODUCE else first, max_version=last)
         for key, (first, last) in ranges.items()

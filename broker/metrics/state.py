@@ -80,5 +80,5 @@ def _memory(core: Core) -> Iterator[str]:
     record = 0 if core.record is None else core.record.bytes
     kinds = {"logs": logs, "requests": requests, "reuse": cluster.blocks.kept_bytes, "record": record}
     yield MEMORY.head + samples(MEMORY.name, ((labels(kind=kind), size) for kind, size in kinds.items()))
-    if cluster.log_memory is not None:
+    if cluster.log_memory is not None and cluster.log_memory.limit_bytes is not None:
         yield MEMORY_LIMIT.head + samples(MEMORY_LIMIT.name, [("", cluster.log_memory.limit_bytes)])

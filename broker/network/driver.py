@@ -10,6 +10,7 @@ import asyncio
 import os
 import time
 from collections.abc import Callable
+from functools import partial
 from math import inf
 from types import ModuleType
 from typing import cast
@@ -48,7 +49,7 @@ class Driver:
         self._alarm: asyncio.TimerHandle | None = None
         self._alarm_ms: float = inf
         self._next_turn: asyncio.Handle | None = None
-        self._change_waiters: list[asyncio.Future[None]] = []
+        self._after_change: list[Callable[[], object]] = []
 
     @property
     def rest_s(self) -> float:
@@ -72,7 +73,7 @@ class Driver:
             if timers.earliest_ms <= timers.now_ms:
                 core.advance(timers.now_ms)  # a timer that was set in this turn without delay, such as a rebalance of a group's only member
             core.flush()
-            if self._change_waiters:
+            if self._after_change:
                 self.announce_change()
         finally:
             # The alarm is set after the flush, because the flush may start held requests, which may set deadlines. It is set in
@@ -112,8 +113,12 @@ class Driver:
     def next_change(self) -> asyncio.Future[None]:
         """Returns a future that is done after the next turn, when the cluster may have changed."""
         future = self._loop.create_future()
-        self._change_waiters.append(future)
+        self.call_after_change(partial(_complete, future))
         return future
+
+    def call_after_change(self, callback: Callable[[], object]) -> None:
+        """Calls a function once at the end of the next turn, when the cluster may have changed. It must not raise an exception."""
+        self._after_change.append(callback)
 
     def cancel(self) -> None:
         """Cancels the alarm and the next turn."""
@@ -122,8 +127,12 @@ class Driver:
                 handle.cancel()
 
     def announce_change(self) -> None:
-        """Completes the futures of `next_change`."""
-        waiters, self._change_waiters = self._change_waiters, []
-        for future in waiters:
-            if not future.done():
-                future.set_result(None)
+        """Calls the functions that wait for a change."""
+        waiting, self._after_change = self._after_change, []
+        for callback in waiting:
+            callback()
+
+
+def _complete(future: asyncio.Future[None]) -> None:
+    if not future.done():
+        future.set_result(None)

@@ -7,10 +7,10 @@ meanwhile; other requests to the registry then wait.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from itertools import count
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from ..faults.registry import MESSAGE, RegistryCall, RegistryFault
 from ..schema_registry.errors import RegistryError
@@ -25,6 +25,13 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 LARGE_CHARACTERS = 64 * 1024
+
+
+class Faulted(NamedTuple):
+    """The effect of faults on a request: their descriptions, and the error that one of them answers, if any."""
+
+    faults: Sequence[str]
+    error: RegistryError | None
 
 
 class SchemaService:
@@ -49,17 +56,21 @@ class SchemaService:
         versions = index.subjects_of(DEFAULT_CONTEXT, schema_id).items()
         return [subject for subject, version in versions if (found := index.version(subject, version)) is not None and not found.deleted]
 
-    async def pass_faults(self, call: RegistryCall) -> None:
-        """Lets the faults of the cluster act on a request: it waits as long as they say. Raises RegistryError if one of them answers it."""
-        core = self._server.core
+    async def pass_faults(self, call: RegistryCall) -> Faulted:
+        """Lets the faults of the cluster act on a request, which waits as long as they say. Returns those that have hit it."""
+        core, texts = self._server.core, list[str]()
         for fault in core.faults.active if "faults" in vars(core) else ():
             if isinstance(fault, RegistryFault):
                 with self._server.turn("applying a fault to the schema registry"):
                     effect = fault.answer(call, core.timers.now_ms)
-                if effect is not None and effect.delay_ms:
+                if effect is None:
+                    continue
+                texts.append(str(fault))
+                if effect.delay_ms:
                     await self._wait(fault, effect.delay_ms)
-                if effect is not None and effect.error_code is not None:
-                    raise RegistryError(effect.error_code, MESSAGE)
+                if effect.error_code is not None:
+                    return Faulted(texts, RegistryError(effect.error_code, MESSAGE))
+        return Faulted(texts, None)
 
     async def _wait(self, fault: RegistryFault, delay_ms: int) -> None:
         """Waits by the clock of the cluster. If its state is replaced meanwhile, the request is answered at once."""
@@ -72,6 +83,12 @@ class SchemaService:
                 await asyncio.wait([passed, self._server.driver.next_change()], return_when=asyncio.FIRST_COMPLETED)
         finally:
             timers.cancel(key)
+
+    async def read_in_thread(self, work: Callable[[SchemaRegistry], T]) -> T:
+        """Returns the result of work that changes nothing and may take long."""
+        async with self._lock:
+            self._registry.topic.catch_up()
+            return await asyncio.to_thread(work, self._registry)
 
     async def run(self, work: Callable[[SchemaRegistry], T], *, subject: str = "", size: int = 0) -> T:
         """Returns the result of work on the registry, after what it has written has been appended.

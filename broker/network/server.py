@@ -94,6 +94,7 @@ class Server:
         self._directory: DataDirectory | None = None
         self._shadow: Shadow | None = None
         self._snapshots: Snapshots | None = None
+        self._starting_again: asyncio.Task[None] | None = None
         self._loop = asyncio.get_running_loop()
         self.driver = Driver(self.keep_state_after_start)
         self.clock = self.driver.clock
@@ -131,7 +132,7 @@ class Server:
                 from ..durability.disk_room import DiskRoom
 
                 self._directory = options.data_dir.opened()
-                self._log_memory = DiskRoom(self._directory.path, self.config.max_memory_bytes)
+                self._log_memory = DiskRoom(self._directory.path, self.config.max_memory_bytes, self.config.memory_limit_bytes)
                 if self._directory.meta is not None:
                     self.config = replace(self.config, cluster_id=self._directory.meta.cluster_id)
             nodes = [await self.listeners.ports.reserve(node) for node in self.config.nodes]
@@ -143,13 +144,13 @@ class Server:
                 from ..directories.importing import import_directories
 
                 import_directories(self.cluster, options.log_dirs)
-            is_new = not self._recover()
+            is_new = not self._recover(self.cluster)
             create_topics(self.cluster, options.topics)
             if options.data and is_new:
                 from ..seed_data.loading import load_files
 
                 load_files(self.cluster, options.data, self.on_seed_bytes)
-            self._follow_changes()
+            self._follow_changes(self.core)
             await self.listeners.follow_nodes(self.config.nodes)
             warn_of_listeners(self.config, self.cluster.brokers.values())
             self.driver.after_turn()
@@ -218,40 +219,72 @@ class Server:
             with self.control_turn("restoring a state"):
                 known = {node.listeners: node for node in self.config.nodes}
                 nodes = tuple(known.get(node.listeners, node) for node in nodes_of(state))
-                config, before = replace(self.config, nodes=nodes), self.core
-                core = self._new_core(config, state, before)
+                config = replace(self.config, nodes=nodes)
+                core = self._new_core(config, state, self.core)
                 if self._shadow is not None:
                     self._shadow = self._shadow.replace_all(core.cluster)
                     core.write_changes = self._shadow.sync
                 self.listeners.ports.reserve_again(config.nodes)
-                self.config, self.driver.core = config, core
-                self.listeners.reset_connections("the state of the cluster was replaced")
-                if faults or "faults" in vars(before):
-                    core.faults.replace(before.faults, faults)
-                before.cluster.restore_log_levels()
-                if self._log_memory is None:
-                    core.turns.background(before.cluster.discard())
-                else:  # at once, because the bytes count until they are released
-                    deque(before.cluster.discard(), maxlen=0)
+                self._replace_core(core, config, faults, "the state of the cluster was replaced")
                 await self.listeners.follow_nodes(config.nodes)
 
-    def _recover(self) -> bool:
-        """Fills the cluster with the contents of its data directory. Returns False if there are none. Raises InvalidConfig."""
+    def _replace_core(self, core: Core, config: ClusterConfig, faults: Sequence[Fault], reason: str) -> None:
+        """Makes another core the present one, with these of the former one's faults. The connections are closed for a reason."""
+        before, self.config, self.driver.core = self.core, config, core
+        self.listeners.reset_connections(reason)
+        if faults or "faults" in vars(before):
+            core.faults.replace(before.faults, faults)
+        before.cluster.restore_log_levels()
+        if self._log_memory is None:
+            core.turns.background(before.cluster.discard())
+        else:  # at once, because the bytes count until they are released
+            deque(before.cluster.discard(), maxlen=0)
+
+    def tear_next_write(self, topic: str) -> None:
+        """Lets all nodes crash within the next write to a topic, and start again from the data directory, if there is one."""
+        if self._shadow is not None:
+            self._shadow.tear(topic)
+
+    @property
+    def keeps_data(self) -> bool:
+        """Whether the cluster has a data directory."""
+        return self._directory is not None
+
+    def _crashed(self) -> None:
+        self._starting_again = self._loop.create_task(self._start_again())
+
+    async def _start_again(self) -> None:
+        """Replaces the cluster, whose write was torn, by one with the contents of the data directory, as after a crash of all nodes."""
+        async with self.nodes.changing:
+            with self.control_turn("starting again after a torn write"):
+                assert self._directory is not None and self._shadow is not None  # noqa: S101  (it narrows types)
+                self._shadow.abandon()
+                self._directory = self._directory.opened()
+                core = self._new_core(self.config, None, self.core)
+                self._recover(core.cluster)
+                self._follow_changes(core)
+                faults = self.core.faults.active if "faults" in vars(self.core) else ()
+                self._replace_core(core, self.config, faults, "the cluster has crashed within a write")
+                await self.listeners.follow_nodes(self.config.nodes)
+
+    def _recover(self, cluster: ClusterState) -> bool:
+        """Fills a cluster with the contents of the data directory. Returns False if there are none. Raises InvalidConfig."""
         if self._directory is None or self._directory.meta is None:
             return False
         from ..durability.recovery import recover
 
-        recover(self.cluster, self._directory)
+        recover(cluster, self._directory)
         return True
 
-    def _follow_changes(self) -> None:
-        """Begins to write the state of the cluster, and each change of it, to the data directory, if there is one. Raises OSError."""
+    def _follow_changes(self, core: Core) -> None:
+        """Begins to write the state of a cluster, and each change of it, to the data directory, if there is one. Raises OSError."""
         if self._directory is not None:
             from ..durability.shadow import Shadow
 
-            self._shadow = Shadow(self._directory, self.cluster)
+            self._shadow = Shadow(self._directory, core.cluster)
+            self._shadow.on_crash = self._crashed
             self._shadow.begin()
-            self.core.write_changes = self._shadow.sync
+            core.write_changes = self._shadow.sync
 
     async def in_thread(self, work: Callable[[], R]) -> R:
         """Runs work that takes long, such as writing a file, without delaying the cluster, and returns its result."""

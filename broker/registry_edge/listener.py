@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+from collections.abc import Sequence
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 
@@ -27,6 +28,9 @@ log = logging.getLogger("odradek.schema_registry")
 
 V1_JSON, REGISTRY_JSON, JSON = "application/vnd.schemaregistry.v1+json", "application/vnd.schemaregistry+json", "application/json"
 MAX_SHOWN_CHARACTERS = 200
+MAX_MESSAGE_CHARACTERS = 500
+_NUMBERS = ("id", "version", "error_code")
+"""The members of an answer that its event has, too."""
 ACCEPTED = (V1_JSON, REGISTRY_JSON, JSON, "application/octet-stream")
 """The media types of requests."""
 
@@ -63,24 +67,30 @@ class RegistryListener(HttpListener):
         method = "GET" if request.method == "HEAD" else request.method
         call = Call.of(method, request.target, request.body)
         named = RegistryCall(f"/{'/'.join(call.path)}", call.named_subject)
+        faults, error = await self._cluster.schemas.pass_faults(named)
         try:
-            await self._cluster.schemas.pass_faults(named)
+            if error is not None:
+                raise error
             size = len(request.body)
             answered = await self._cluster.schemas.run(lambda registry: answer(registry, call), subject=call.subject, size=size)
-        except RegistryError as error:
-            answered = refusal(error)
-        self._record(method, named, answered)
+        except RegistryError as refused:
+            answered = refusal(refused)
+        self._record(request, named, answered, faults)
         return answered
 
-    def _record(self, method: str, call: RegistryCall, answered: Answer) -> None:
+    def _record(self, request: Request, call: RegistryCall, answered: Answer, faults: Sequence[str]) -> None:
         """Adds a request to the record of the cluster, as an event."""
-        path = call.path[:MAX_SHOWN_CHARACTERS]
-        fields: dict[str, str | int] = {"api": REGISTRY_API, "method": method, "path": path, "status": answered.status}
-        if call.subject:
-            fields["subject"] = call.subject[:MAX_SHOWN_CHARACTERS]
-        if isinstance(answered.body, dict) and isinstance(schema_id := answered.body.get("id"), int):
-            fields["id"] = schema_id
-        self._cluster.core.tell("schema registry", f"{method} {path}: {answered.status}", None, **fields)
+        path, fault = _shown(call.path), _shown("; ".join(faults))
+        fields: dict[str, str | int] = {"api": REGISTRY_API, "method": request.method, "path": path, "status": answered.status}
+        fields |= {"peer": request.peer}
+        texts = {"subject": _shown(call.subject), "software": _shown(request.headers.get("user-agent", "")), "fault": fault}
+        fields |= {name: text for name, text in texts.items() if text}
+        if isinstance(answered.body, dict):
+            fields |= {name: value for name in _NUMBERS if isinstance(value := answered.body.get(name), int)}
+            if isinstance(message := answered.body.get("message"), str):
+                fields["message"] = message[:MAX_MESSAGE_CHARACTERS]
+        text = f"{request.method} {path}: {answered.status}{fault and ', ' + fault}"
+        self._cluster.core.tell("schema registry", text, None, **fields)
 
     def may_be_cancelled(self, request: Request) -> bool:
         return request.method in ("GET", "HEAD")
@@ -93,6 +103,11 @@ class RegistryListener(HttpListener):
 def _response(answered: Answer, content_type: str) -> Response:
     status = HTTPStatus(answered.status)
     return Response(status) if answered.body is None else Response(status, content_type, answered.encode())
+
+
+def _shown(text: str) -> str:
+    """Returns the beginning of a text for the record."""
+    return text[:MAX_SHOWN_CHARACTERS]
 
 
 def _content_type(request: Request) -> str:

@@ -88,7 +88,8 @@ class ClusterConfig:
     `features` are levels to which features are finalized at start; all others begin at the highest level of the release.
     `max_memory_bytes` limits the memory of all logs together, unless it is None. `users` maps names to passwords; `acls` are access
     control entries as `security/acl_texts.py` describes them. With `tls`, certificates are generated for listeners without a key store.
-    `release` is the emulated release of Kafka, None for 4.3. With `keeps_data`, a data directory follows the state.
+    `release` is the emulated release of Kafka, None for 4.3. With `keeps_data`, a data directory follows the state, and records beyond
+    `memory_limit_bytes` are served from its files, unless that is None.
     """
 
     cluster_id: str
@@ -103,6 +104,7 @@ class ClusterConfig:
     record: RecordLimits = DEFAULT_LIMITS
     release: Release | None = None
     keeps_data: bool = False
+    memory_limit_bytes: int | None = None
 
     @property
     def setting_rows(self) -> SettingRows:

@@ -116,7 +116,7 @@ LOG_ROWS: tuple[Setting, ...] = (
             documentation="Names of the broker's log directories, as reported to clients. No files are written."),
     Setting(BROKER, "log.flush.interval.messages", LONG, LONG_MAX, Range(1), dynamic=CLUSTER_WIDE, acts=True,
             documentation="Number of records after which the log of a partition is forced to disk. It acts with `--data-dir`."),
-    Setting(BROKER, "log.flush.interval.ms", LONG, None, synonyms=("log.flush.scheduler.interval.ms",), dynamic=CLUSTER_WIDE,
+    Setting(BROKER, "log.flush.interval.ms", LONG, None, synonyms=("log.flush.scheduler.interval.ms",), dynamic=CLUSTER_WIDE, acts=True,
             documentation="Maximum time for which a record stays in memory only; if unset, `log.flush.scheduler.interval.ms`."),
     Setting(BROKER, "log.flush.offset.checkpoint.interval.ms", INT, 60_000, Range(0),
             documentation="Interval at which the recovery point, the offset that was last forced to disk, is saved."),

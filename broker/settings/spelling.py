@@ -27,16 +27,20 @@ def check_spelling(names: Collection[str]) -> None:
             raise InvalidConfig(f"unknown setting {name}; did you mean {meant}?")
 
 
-def check_scope(names: Collection[str]) -> None:
-    """Raises InvalidConfig for a topic or group setting that has another name at the broker level.
+def at_broker_level(given: Mapping[str, str]) -> dict[str, str]:
+    """Returns settings with the broker's name for each topic or group setting, such as log.flush.interval.messages for flush.messages.
 
     It is called for settings from options and from Python programs, because their authors expect an effect. In environment variables and
-    files such names are accepted without effect, as in Kafka.
+    files such names are accepted without effect, as in Kafka. Raises InvalidConfig if a setting is given by both names.
     """
-    for name in names:
-        if name not in BROKER_SETTINGS and name in INHERITING and INHERITING[name].synonyms:
-            scope = INHERITING[name].scope.name.lower()
-            raise InvalidConfig(f"{name} is a {scope} setting; did you mean the broker setting {INHERITING[name].synonyms[0]}?")
+    settings: dict[str, str] = {}
+    for name, text in given.items():
+        is_inherited = name not in BROKER_SETTINGS and name in INHERITING and INHERITING[name].synonyms
+        broker_name = INHERITING[name].synonyms[0] if is_inherited else name
+        if is_inherited and broker_name in given:
+            raise InvalidConfig(f"{name} is given as {broker_name} too, which is its name at the broker level; give one of them")
+        settings[broker_name] = text
+    return settings
 
 
 def nearest(name: str, known: Collection[str]) -> str | None:

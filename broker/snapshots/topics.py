@@ -45,7 +45,7 @@ TRANSACTION_INDEX = Record(TransactionIndex, {"open": mapped(PLAIN, PLAIN), "_en
 
 
 def _share_open_transactions(producers: Producers) -> None:
-    producers._open = producers._transactions.open
+    producers.open = producers._transactions.open
 
 
 PRODUCERS = Record(
@@ -56,7 +56,7 @@ PRODUCERS = Record(
         "_transactions": TRANSACTION_INDEX,
         "_refused": mapped(PLAIN, named(Refused, refused_ms=MOMENT)),
     },
-    apart=("_open",),
+    apart=("open",),
     complete=_share_open_transactions,
 )
 

@@ -10,7 +10,7 @@ import logging
 import os
 import ssl
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -54,6 +54,9 @@ class TlsContexts:
     def __init__(self, generated: GeneratedTls | None) -> None:
         self._generated = generated
         self._current: dict[tuple[int, str], Current] = {}
+        self._forged: dict[tuple[int, str], ssl.SSLContext] = {}
+        self.shows_forged: Callable[[Broker], bool] | None = None
+        """A function that returns whether a new connection gets a certificate of a CA that no client trusts, if a test wants that."""
 
     def get(self, broker: Broker, listener: Listener) -> ssl.SSLContext | None:
         """Returns the context for a new connection, None if the listener does not use TLS.
@@ -64,6 +67,8 @@ class TlsContexts:
         if listener.security_protocol not in TLS_PROTOCOLS:
             return None
         key = broker.node_id, listener.name
+        if self._generated is not None and self.shows_forged is not None and self.shows_forged(broker):
+            return self._forged_context(key, listener, broker.config, self._generated)
         current = self._current.get(key)
         if current is None or current.values is not broker.config.values:
             try:
@@ -90,6 +95,13 @@ class TlsContexts:
                 _check_location(name, before.text(name), after.text(name))
             built = self._build(broker.node_id, listener, config)
             _check_replacement(after, current.certificate, built.certificate)
+
+    def _forged_context(self, key: tuple[int, str], listener: Listener, config: BrokerConfig, generated: GeneratedTls) -> ssl.SSLContext:
+        if key not in self._forged:
+            settings = ListenerSettings(config, listener.name)
+            self._forged[key] = _context(settings, listener)
+            _load(self._forged[key], KeyStore(*generated.forged[key[0]], None), settings)
+        return self._forged[key]
 
     def _build(self, node_id: int, listener: Listener, config: BrokerConfig) -> Current:
         settings = ListenerSettings(config, listener.name)

@@ -9,6 +9,7 @@ import shutil
 import tempfile
 from collections.abc import Iterable
 from datetime import datetime
+from functools import cached_property
 from pathlib import Path
 
 from ..settings.cluster_config import ClusterConfig
@@ -25,14 +26,9 @@ class GeneratedTls:
     """A CA, a certificate for each node, and files for clients."""
 
     def __init__(self, config: ClusterConfig, now: datetime) -> None:
+        self._config, self._now = config, now
         self._authority = Authority(now)
-        self._certificates = {
-            node.node_id: self._authority.issue(
-                f"node-{node.node_id}",
-                [*_addresses(each for listener in node.listeners for each in (listener.advertised_host, listener.host))],
-            )
-            for node in config.nodes
-        }
+        self._certificates = _issue(self._authority, config)
         self._client: Certificate | None = None
         self._directory = _new_directory()
         self.ca_file = self._write("ca.pem", self._authority.pem)
@@ -46,6 +42,11 @@ class GeneratedTls:
     def certificate(self, node_id: int) -> Certificate:
         """Returns the certificate of a node."""
         return self._certificates[node_id]
+
+    @cached_property
+    def forged(self) -> dict[int, Certificate]:
+        """The certificates of nodes that pretend to be those of the cluster, signed by another CA of the same name."""
+        return _issue(Authority(self._now), self._config)
 
     @property
     def trust_store(self) -> str:
@@ -83,6 +84,16 @@ class GeneratedTls:
     def close(self) -> None:
         """Deletes the files."""
         shutil.rmtree(self._directory, ignore_errors=True)
+
+
+def _issue(authority: Authority, config: ClusterConfig) -> dict[int, Certificate]:
+    """Returns a certificate for each node, by its id."""
+    return {
+        node.node_id: authority.issue(
+            f"node-{node.node_id}", _addresses(each for listener in node.listeners for each in (listener.advertised_host, listener.host))
+        )
+        for node in config.nodes
+    }
 
 
 def _new_directory() -> Path:

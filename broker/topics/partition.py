@@ -92,10 +92,8 @@ class Partition(ReplicatedLog):
         """The end of the records that read_committed returns: the start of the first open transaction, else the high watermark."""
         if self.held_offset is not None:
             return self.last_stable_offset_before(self.high_watermark)
-        first_open_offset = self.producers.first_open_offset
-        if first_open_offset is None:
-            return self.log.end_offset
-        return max(first_open_offset, self.log.start_offset)
+        open_since = self.producers.open
+        return max(next(iter(open_since.values())), self.log.start_offset) if open_since else self.log.end_offset
 
     def last_stable_offset_before(self, high_watermark: int) -> int:
         """Returns the last stable offset for a high watermark before the end of the log, or for the older one that a follower knows.

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import sys
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -31,6 +31,7 @@ from .index_files import (
 )
 from .names import replace_file, sync_folder
 from .producer_snapshot import ProducerEntry, producer_snapshot_bytes
+from .segment_files import map_file
 from .text_files import EpochStart, epochs_text, topic_id_text
 
 KEPT_SNAPSHOTS = 2
@@ -43,9 +44,9 @@ class OpenFiles:
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
-        self._open: dict[Path, int] = {}
+        self._open: dict[str, int] = {}
 
-    def descriptor(self, path: Path) -> int:
+    def descriptor(self, path: str) -> int:
         """Returns the descriptor of a segment. Raises OSError."""
         descriptor = self._open.pop(path, None)
         if descriptor is None:
@@ -55,7 +56,7 @@ class OpenFiles:
             self.close(next(iter(self._open)))
         return descriptor
 
-    def close(self, path: Path) -> None:
+    def close(self, path: str) -> None:
         """Closes a segment if it is open."""
         descriptor = self._open.pop(path, None)
         if descriptor is not None:
@@ -114,7 +115,7 @@ class PartitionFiles:
     """The folder of one partition. `bases` are the base offsets of its segments; the last one is appended to."""
 
     def __init__(self, folder: Path, topic_id: bytes, open_files: OpenFiles, found: Recovered | None = None) -> None:
-        self.folder = folder
+        self.folder, self._folder_text = folder, str(folder)
         self._topic_id, self._open_files = topic_id, open_files
         self.bases = [] if found is None else found.bases
         self.size = 0 if found is None else found.size
@@ -139,8 +140,7 @@ class PartitionFiles:
 
     def append(self, slices: Sequence[memoryview], end_offset: int) -> None:
         """Appends batches that end at `end_offset`. Raises OSError, and appends nothing then."""
-        path = self._path(self.bases[-1], names.LOG)
-        descriptor = self._open_files.descriptor(path)
+        descriptor = self._open_files.descriptor(self._log_file(self.bases[-1]))
         try:
             written = _write_all(descriptor, slices)
         except OSError:
@@ -152,26 +152,52 @@ class PartitionFiles:
         self.size += written
         self.end_offset = end_offset
 
+    def tear(self, slices: Sequence[memoryview], size: int) -> None:
+        """Appends the first `size` bytes of batches, as a process leaves them that ends within the write. Raises OSError.
+
+        The files take no more batches afterwards.
+        """
+        _write_all(self._open_files.descriptor(self._log_file(self.bases[-1])), [memoryview(b"".join(slices))[:size]])
+
     def roll(self, base_offset: int, log: ShadowedLog, aborted: Sequence[EndedTransaction]) -> None:
         """Begins a segment, after the indexes of the one before have been completed. Raises OSError."""
         if self.bases:
             self._extend_index(log, aborted)
-            self._open_files.close(self._path(self.bases[-1], names.LOG))
-        descriptor = self._open_files.descriptor(self._path(base_offset, names.LOG))
+            self._open_files.close(self._log_file(self.bases[-1]))
+        descriptor = self._open_files.descriptor(self._log_file(base_offset))
         os.ftruncate(descriptor, 0)  # a former attempt may have failed
-        self.bases.append(base_offset)
+        if base_offset not in self.bases[-1:]:  # a truncation may have left an empty segment
+            self.bases.append(base_offset)
         self.size, self.end_offset = 0, base_offset
         self._index = _GrowingIndex(base_offset)
 
     def flush(self) -> None:
         """Waits until the batches are on the disk, with the segments that were begun since. Raises OSError."""
         for base in self.bases[bisect_left(self.bases, self._flushed_base) :]:
-            os.fdatasync(self._open_files.descriptor(self._path(base, names.LOG)))
+            os.fdatasync(self._open_files.descriptor(self._log_file(base)))
         if self.bases and self.bases[-1] != self._flushed_base:
             sync_folder(self.folder)
             sync_folder(self.folder.parent)
             self._flushed_base = self.bases[-1]
         self.flushed_end = self.end_offset
+
+    # Serving
+
+    def map_oldest(self, log: ShadowedLog, size: int) -> None:
+        """Lets a log serve about `size` bytes of its oldest batches in memory from the file that has them. Raises OSError, DamagedFile.
+
+        The files must contain all batches of the log.
+        """
+        oldest = log.oldest_in_memory
+        if oldest is None:
+            return
+        position = bisect_right(self.bases, oldest.base_offset) - 1
+        base, is_last = self.bases[position], position == len(self.bases) - 1
+        view = map_file(self._path(base, names.LOG))
+        if is_last:
+            log.map_batches(view[: self.size], base, self.end_offset, size)
+        else:
+            log.map_batches(view, base, self.bases[position + 1], size)
 
     # Removing and replacing
 
@@ -188,6 +214,7 @@ class PartitionFiles:
         else:
             self.size = 0
         self.end_offset = offset
+        self.flushed_end = min(self.flushed_end, offset)
         self.checkpointed_end = min(self.checkpointed_end, offset)
 
     def delete_before(self, offset: int) -> None:
@@ -215,7 +242,7 @@ class PartitionFiles:
         start = max(base, log.start_offset)
         slices = log.read(start, sys.maxsize, end, at_least_one=False) if start < end else []
         self._delete_indexes(base)
-        self._open_files.close(self._path(base, names.LOG))
+        self._open_files.close(self._log_file(base))
         replace_file(self._path(base, names.LOG), *slices, synced=True)
         size = sum(map(len, slices))
         index = _GrowingIndex(base)
@@ -228,7 +255,7 @@ class PartitionFiles:
     def delete(self) -> None:
         """Deletes the folder, after it got a name that recovery ignores, as Kafka's of deleted partitions. Raises OSError."""
         for base in self.bases:
-            self._open_files.close(self._path(base, names.LOG))
+            self._open_files.close(self._log_file(base))
         doomed = self.folder.with_name(names.folder_set_aside(self.folder.name, self._topic_id, names.DELETED))
         with suppress(FileNotFoundError):  # after an attempt that has failed in between
             self.folder.rename(doomed)
@@ -236,9 +263,8 @@ class PartitionFiles:
 
     def _delete_segment(self, base: int) -> None:
         self._delete_indexes(base)
-        path = self._path(base, names.LOG)
-        self._open_files.close(path)
-        path.unlink(missing_ok=True)
+        self._open_files.close(self._log_file(base))
+        self._path(base, names.LOG).unlink(missing_ok=True)
         self._path(base, names.TRANSACTION_INDEX).unlink(missing_ok=True)
 
     def _delete_indexes(self, base: int) -> None:
@@ -280,6 +306,10 @@ class PartitionFiles:
             file.write(time_index_bytes(times, base))
         index.end, index.written = end, True
 
+    def _log_file(self, base: int) -> str:
+        """Returns the path of a segment as a text, which is made faster than a Path."""
+        return f"{self._folder_text}/{names.offset_name(base, names.LOG)}"
+
     def _path(self, offset: int, suffix: str) -> Path:
         return self.folder / names.offset_name(offset, suffix)
 
@@ -299,14 +329,19 @@ def base_offset_of(batches: memoryview) -> int:
 
 def _write_all(descriptor: int, slices: Sequence[memoryview]) -> int:
     """Writes all slices and returns their size. Raises OSError, also after a part of them."""
-    total = 0
-    for first in range(0, len(slices), MAX_PARTS):
-        parts = list(slices[first : first + MAX_PARTS])
-        while parts:
-            written = os.writev(descriptor, parts)
-            total += written
-            while parts and written >= len(parts[0]):
-                written -= len(parts.pop(0))
-            if parts:
-                parts[0] = parts[0][written:]
-    return total
+    size = sum(map(len, slices))
+    written = total = os.writev(descriptor, slices[:MAX_PARTS])
+    while total < size:
+        slices = _behind(slices, written)
+        written = os.writev(descriptor, slices[:MAX_PARTS])
+        total += written
+    return size
+
+
+def _behind(slices: Sequence[memoryview], position: int) -> list[memoryview]:
+    """Returns what follows a position in slices, in bytes; there is something."""
+    number = 0
+    while position >= len(slices[number]):
+        position -= len(slices[number])
+        number += 1
+    return [slices[number][position:], *slices[number + 1 :]]

@@ -9,11 +9,11 @@ from xml.etree import ElementTree
 
 import pytest
 
-from benchmarks import brokers
+from benchmarks import brokers, growth
 from benchmarks.brokers import BROKERS, FLOOR, KAFKA, KFAKE, MOCK, ODRADEK
 from benchmarks.chart import BAR_LEFT, chart
 from benchmarks.measures import MEASURES
-from benchmarks.report import Report, machine, markdown, write_report
+from benchmarks.report import Report, charts, machine, markdown, write_report
 from benchmarks.rows import Medians, Results, Row, Target
 from benchmarks.table import table
 
@@ -150,6 +150,16 @@ def test_write_report_creates_table_and_chart(tmp_path: Path) -> None:
     assert sorted(path.name for path in folder.iterdir()) == ["report.md", "report.svg"]
     assert "Kafka: version of Kafka" in texts(ElementTree.parse(folder / "report.svg").getroot())
     assert (folder / "report.md").read_text() == markdown(report())
+
+
+def test_report_draws_rows_of_growth_as_lines(tmp_path: Path) -> None:
+    rows = growth.MEASURES[0].rows
+    both = report()._replace(rows=(*ROWS, *rows), medians={**MEDIANS, (rows[0].name, ODRADEK): 7.0})
+    write_report(tmp_path, both)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["growth.svg", "report.md", "report.svg"]
+    assert rows[0].name not in texts(ElementTree.parse(tmp_path / "report.svg").getroot())
+    assert "(growth.svg)" in markdown(both)
+    assert list(charts(both._replace(rows=rows))) == ["growth.svg"]
 
 
 def test_markdown_has_every_row_date_versions_and_machine() -> None:

@@ -136,6 +136,7 @@ def test_topic_options_are_parsed() -> None:
 def test_max_memory_takes_sizes_with_units(text: str, size: int) -> None:
     assert configured("--max-memory", text).max_memory_bytes == size
     assert configured().max_memory_bytes is None
+    assert configured("--data-dir", "data", "--memory-limit", text).memory_limit_bytes == size
 
 
 def test_user_options_secure_the_default_listener() -> None:
@@ -202,7 +203,7 @@ def test_invalid_options_print_one_line(argv: list[str], message: str, capsys: p
         (["--set", "listeners=nonsense"], "use NAME://host:port"),
         (["--listener", "A://127.0.0.1:1", "--port", "2"], "--port cannot be combined with listeners"),
         (["--set", "num.partition=3"], "unknown setting num.partition; did you mean num.partitions?"),
-        (["--set", "retention.ms=3"], "retention.ms is a topic setting; did you mean the broker setting log.retention.ms"),
+        (["--set", "retention.ms=3", "--set", "log.retention.ms=3"], "retention.ms is given as log.retention.ms too, which is its name"),
         (["--config", "missing.properties"], "cannot read --config missing.properties: No such file or directory; give the path"),
         (["--config", "."], "cannot read --config .: Is a directory; give the path of a server.properties"),
         (["--config", "/dev/zero"], "cannot read --config /dev/zero: it has more than 1048576 bytes"),
@@ -225,6 +226,7 @@ def test_invalid_options_print_one_line(argv: list[str], message: str, capsys: p
         (["--control", "127.0.0.1:9099", "--control-token", ""], "invalid token for control"),
         (["--data", "missing"], "no seed data at missing: give a file, a folder with .jsonl or .csv files"),
         (["--latest", "5"], "--topics, --from-offset, --until-time and --latest have no effect without --from-log-dir"),
+        (["--memory-limit", "8m"], "--memory-limit has no effect without --data-dir"),
         (["--from-log-dir", "missing"], "missing is no folder; give one of the log.dirs of a broker"),
         (["--from-log-dir", "missing", "--nodes", "2"], "--load and --nodes cannot be combined with --from-log-dir"),
         (["--exec", "'pytest"], "--exec: No closing quotation in 'pytest"),

@@ -11,7 +11,7 @@ from aiokafka.coordinator.assignors.roundrobin import RoundRobinPartitionAssigno
 from aiokafka.errors import KafkaError
 
 from odradek import AsyncCluster, Simulation
-from tests.campaign.client_start import start_client
+from tests.campaign.client_start import METADATA, start_client, stop_client
 from tests.campaign.share_member import Connection, ShareMember
 
 RECORDS = 20
@@ -21,7 +21,7 @@ SETTLED_S = 400.0
 """The time after the faults in which everything must have arrived."""
 MAX_REBALANCE_S = 120.0
 ASSIGNORS = (RangePartitionAssignor, RoundRobinPartitionAssignor)
-SESSION = {"session_timeout_ms": 10_000, "heartbeat_interval_ms": 1000, "auto_offset_reset": "earliest"}
+GROUP = {"session_timeout_ms": 10_000, "heartbeat_interval_ms": 1000, "auto_offset_reset": "earliest", **METADATA}
 
 
 async def scenario(sim: Simulation) -> None:
@@ -105,7 +105,7 @@ class Campaign:
 
     async def produce(self) -> None:
         """Sends the records in the time of the faults."""
-        producer = await start_client(lambda: AIOKafkaProducer(bootstrap_servers=self._servers, enable_idempotence=True))
+        producer = await start_client(lambda: AIOKafkaProducer(bootstrap_servers=self._servers, enable_idempotence=True, **METADATA))
         for value in sorted(self.sent):
             await producer.send_and_wait("orders", value, key=value[:1])
             await asyncio.sleep(self._sim.random.uniform(0, FAULTS_S / RECORDS))
@@ -114,14 +114,14 @@ class Campaign:
     async def _consume(self, assignors: list[Any]) -> None:
         consumer = await start_client(
             lambda: AIOKafkaConsumer(
-                "orders", bootstrap_servers=self._servers, group_id="readers", partition_assignment_strategy=assignors, **SESSION
+                "orders", bootstrap_servers=self._servers, group_id="readers", partition_assignment_strategy=assignors, **GROUP
             )
         )
         try:
             async for record in consumer:
                 self.read.add(record.value)
         finally:
-            await consumer.stop()
+            await stop_client(consumer)
 
     async def _copy(self) -> None:
         """Copies records exactly once, until it is cancelled. A transaction that fails is begun again by a new producer.
@@ -131,9 +131,9 @@ class Campaign:
         the committed offsets.
         """
         while True:
-            producer = await start_client(lambda: AIOKafkaProducer(bootstrap_servers=self._servers, transactional_id="copier"))
+            producer = await start_client(lambda: AIOKafkaProducer(bootstrap_servers=self._servers, transactional_id="copier", **METADATA))
             consumer = await start_client(
-                lambda: AIOKafkaConsumer("orders", bootstrap_servers=self._servers, group_id="copiers", enable_auto_commit=False, **SESSION)
+                lambda: AIOKafkaConsumer("orders", bootstrap_servers=self._servers, group_id="copiers", enable_auto_commit=False, **GROUP)
             )
             ends: dict[TopicPartition, int] = {}
             try:
@@ -142,8 +142,8 @@ class Campaign:
             except (KafkaError, AssertionError, ValueError):
                 await asyncio.sleep(1)
             finally:
-                await consumer.stop()
-                await producer.stop()
+                await stop_client(consumer)
+                await stop_client(producer)
 
     async def _copy_some(self, producer: AIOKafkaProducer, consumer: AIOKafkaConsumer, ends: dict[TopicPartition, int]) -> None:
         """Copies some records in a transaction.

@@ -33,6 +33,7 @@ NOT_RUN = (
     NotRun("docs/administration.md", "kafka-configs.sh", KAFKA_PROGRAMS),
     NotRun("docs/administration.md", "kafka-client-metrics.sh", KAFKA_PROGRAMS),
     NotRun("docs/exploring.md", "kafka explore: test_orders.py", "output of pytest; tests/plugin/test_explore.py finds the same lines"),
+    NotRun("docs/exploring.md", "go build -o shop", "needs Go; tests/explored/test_corpus.py explores the program"),
     NotRun("docs/exploring.md", "mvn -q test", "runs a project's own tests; tests/broker/commands/test_explore.py runs commands"),
     NotRun("docs/five-minutes.md", "pip install", DOWNLOADS),
     NotRun("docs/dotnet.md", "IClassFixture", NO_DOTNET),

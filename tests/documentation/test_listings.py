@@ -45,11 +45,17 @@ MAX_COLUMNS = 84
 """The width of the site's text in characters of its code."""
 INCLUDED = sorted(
     path
-    for folder in ("docs/recipes", "examples/services", "examples/spring_boot", "examples/kafka_streams")
-    for path in (ROOT / folder).rglob("*.*")
+    for place in (
+        "docs/recipes",
+        "examples/services",
+        "examples/spring_boot",
+        "examples/kafka_streams",
+        "tests/explored/small-services/shop.go",
+    )
+    for path in ((ROOT / place).rglob("*.*") if (ROOT / place).is_dir() else [ROOT / place])
     if path.suffix in (".go", ".java", ".mjs", ".py", ".xml")
 )
-"""The files that docs/recipes/index.md, docs/testing-a-service.md and docs/java.md include."""
+"""The files that docs/recipes/index.md, docs/testing-a-service.md, docs/java.md and docs/exploring.md include."""
 
 
 def code_of(listing: Listing) -> list[str]:

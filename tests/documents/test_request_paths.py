@@ -10,7 +10,7 @@ MAX_FILES = {
     "Produce": 11,
     "Produce, repeated": 9,
     "Produce, hit by a fault": 11,
-    "Fetch": 13,
+    "Fetch": 11,
     "JoinGroup": 23,
     "CreateTopics": 21,
     "restore of a snapshot": 35,

@@ -12,7 +12,7 @@ from pathlib import Path
 from tests.explored.corpus import ExploredService, explore_test
 from tests.explored.languages import explore_go, explore_java
 from tests.explored.planted import MISTAKES, text_of
-from tests.explored.recipes import WITHOUT_FAULTS, recipe_of
+from tests.explored.recipes import OPTIONS, WITHOUT_FAULTS, recipe_of
 
 WORKERS = 2
 
@@ -40,7 +40,7 @@ def explore(name: str, folder: Path, *, correct: bool) -> ExploredService:
     if name.endswith(".java"):
         return explore_java(name, folder, correct=correct)
     text = text_of(name, correct=correct) if name in MISTAKES else recipe_of(name, correct=correct)
-    return explore_test(name.removesuffix(".py"), text, folder)
+    return explore_test(name.removesuffix(".py"), text, folder, *OPTIONS.get(name, ()))
 
 
 def is_wrong(name: str, found: ExploredService, *, correct: bool) -> bool:

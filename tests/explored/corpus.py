@@ -16,7 +16,10 @@ BUDGET = "120s"
 
 
 class ExploredService(NamedTuple):
-    """The end of an exploration: why it was not possible, how many faults were tried, and those that broke the service."""
+    """The end of an exploration: why it was not possible, how many faults were tried, and those that broke the service.
+
+    A damage that the service has not noticed is one of the failures.
+    """
 
     problem: str
     runs: int
@@ -37,10 +40,10 @@ def explore_test(name: str, text: str, folder: Path, *options: str) -> ExploredS
     report.unlink(missing_ok=True)
     (folder / "pytest.ini").write_text("[pytest]\n")
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:asyncio", "-p", "no:cacheprovider", "--kafka-explore"]
-    environment = os.environ | {"PYTHONPATH": str(ROOT / ".dev")}
+    environment = os.environ | {"PYTHONPATH": str(ROOT / ".dev"), "PYSPARK_PYTHON": sys.executable}
     environment.pop("PYTEST_XDIST_WORKER", None)
     done = subprocess.run(
-        [*command, f"--kafka-explore-report={report.name}", *(options or [f"--kafka-explore-budget={BUDGET}"]), file.name],
+        [*command, f"--kafka-explore-report={report.name}", f"--kafka-explore-budget={BUDGET}", *options, file.name],
         cwd=folder,
         env=environment,
         capture_output=True,
@@ -52,8 +55,8 @@ def explore_test(name: str, text: str, folder: Path, *options: str) -> ExploredS
     return service_of(json.loads(report.read_text()))
 
 
-def explore_command(command: Sequence[str], folder: Path, environment: Mapping[str, str]) -> ExploredService:
-    """Explores a command with `odradek explore`, in a folder and with additional variables. Returns what was found."""
+def explore_command(command: Sequence[str], folder: Path, environment: Mapping[str, str], *options: str) -> ExploredService:
+    """Explores a command with `odradek explore`, in a folder and with additional variables and options. Returns what was found."""
     program = [
         str(Path(sys.executable).parent / "odradek"),
         "explore",
@@ -63,6 +66,7 @@ def explore_command(command: Sequence[str], folder: Path, environment: Mapping[s
         "json",
         "--budget",
         BUDGET,
+        *options,
         "--exec",
         shlex.join(command),
     ]
@@ -85,5 +89,6 @@ def service_of(explorations: list[dict[str, Any]]) -> ExploredService:
             failure["trial"]: f"{failure['failed']}/{failure['runs']} {failure['message']}"
             for each in explorations
             for failure in each["failures"]
-        },
+        }
+        | {damage: f"no test noticed that {words}" for each in explorations for damage, words in each["unnoticed"].items()},
     )

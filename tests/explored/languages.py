@@ -14,13 +14,13 @@ from tests.explored.planted import text_of
 GO_MODULE = Path(__file__).parents[1] / "clients/franz_go"
 
 
-def explore_go(name: str, folder: Path, *, correct: bool) -> ExploredService:
+def explore_go(name: str, folder: Path, *options: str, correct: bool) -> ExploredService:
     """Explores a service in Go. Raises CalledProcessError if it cannot be compiled."""
     for each in ("go.mod", "go.sum"):
         shutil.copy(GO_MODULE / each, folder)
     (folder / name).write_text(text_of(name, correct=correct))
     subprocess.run(["go", "build", "-o", "service", name], cwd=folder, check=True, capture_output=True)
-    return explore_command([str(folder / "service")], folder, {})
+    return explore_command([str(folder / "service")], folder, {}, *options)
 
 
 def explore_java(name: str, folder: Path, *, correct: bool) -> ExploredService:

@@ -32,6 +32,19 @@ MISTAKES = {
     ),
     "exists_already.py": ("    is_created(admin, topic)\n    entry", "    if not is_created(admin, topic):\n        return\n    entry"),
     "latest_of_new_partition.py": ('"auto_offset_reset": "earliest"', '"auto_offset_reset": "latest"'),
+    "auto_commit.py": ('"enable.auto.offset.store": False', '"enable.auto.offset.store": True'),
+    "own_offsets.py": (
+        '            receipt = await producer.send_and_wait(f"{topic}.receipts", record.value)\n',
+        "            database.next_offset = record.offset + 1\n"
+        '            receipt = await producer.send_and_wait(f"{topic}.receipts", record.value)\n',
+    ),
+    "offsets_outside.py": (
+        "            producer.send_offsets_to_transaction(following, consumer.consumer_group_metadata(), 10)\n"
+        "            producer.commit_transaction(10)\n",
+        "            producer.commit_transaction(10)\n            consumer.commit(offsets=following, asynchronous=False)\n",
+    ),
+    "no_rewind.py": ("consumer.seek(TopicPartition(record.topic, record.partition), record.offset)", "continue"),
+    "accepted_before_work.py": ("AcknowledgeType.ACCEPT if success else AcknowledgeType.RELEASE", "AcknowledgeType.ACCEPT"),
 }
 
 

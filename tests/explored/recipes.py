@@ -7,6 +7,12 @@ from __future__ import annotations
 
 from tests.recipes.recipes import text
 
+OPTIONS = {
+    "secured_client.py": ("--kafka-explore-damage",),  # no fault of its cluster shows whether a client trusts another one
+    "spark_streaming.py": ("--kafka-explore-budget=300s",),
+}
+"""The options with which some of the recipes are explored."""
+
 # For each recipe, its explicit fault, and what is left of the test without it.
 WITHOUT_FAULTS = {
     "broker_down.py": [
@@ -268,7 +274,53 @@ def test_expired_orders_are_counted_a_week_later(kafka_cluster, kafka_topic):
 """,
         ),
     ],
+    "secured_client.py": [
+        ("from confluent_kafka import Producer\n", "from confluent_kafka import KafkaError, Producer\n"),
+        (
+            """    producer = Producer({**settings, "error_cb": outcomes.append,""",
+            """    def add_error(error):
+        if error.code() not in (KafkaError._TRANSPORT, KafkaError._ALL_BROKERS_DOWN):
+            outcomes.append(error)
+
+    settings = {**settings, "enable.idempotence": True, "message.timeout.ms": 15000}
+    producer = Producer({**settings, "error_cb": add_error,""",
+        ),
+        (
+            """@pytest.mark.parametrize(
+    ("mistake", "topic", "expected"),
+    [
+        ({}, "orders", "stored"),
+        ({}, "salaries", "Topic authorization failed"),
+        ({"sasl.password": "wrong"}, "orders", "SASL authentication error"),
+        ({"ssl.ca.location": "probe"}, "orders", "certificate verify failed"),
+    ],
+)
+def test_order_of_the_shop_needs_trust_and_rights(
+    make_kafka_cluster, mistake, topic, expected
+):
+""",
+            "def test_order_of_the_shop_is_stored(make_kafka_cluster):\n",
+        ),
+        ("import pytest\n", ""),
+        (
+            """    settings = {**cluster.client_config("librdkafka"), **mistake}
+    assert expected in place_order(settings, topic, b"order 1")
+""",
+            """    settings = cluster.client_config("librdkafka")
+    assert place_order(settings, "orders", b"order 1") == "stored"
+""",
+        ),
+        ('([b"order 1"] if expected == "stored" else [])', '[b"order 1"]'),
+    ],
     "slow_broker.py": [
+        (
+            """    return KafkaProducer(bootstrap_servers=servers, **limits)
+""",
+            """    limits = {name: 4 * limit for name, limit in limits.items()}  # other tests run too
+    return KafkaProducer(bootstrap_servers=servers, **limits)
+""",
+        ),
+        ("PATIENCE_S = 10", "PATIENCE_S = 15"),
         (
             """@pytest.mark.parametrize(
     ("late_answers", "expected"), [(1, "confirmed"), (None, "unknown")]
@@ -284,6 +336,68 @@ def test_order_has_an_outcome_in_time(kafka_cluster, kafka_topic):
         ),
         ("        fault = kafka_faults.add(**slow, times=late_answers)\n", ""),
         ("== expected\n    fault.wait(hits=late_answers or 2)\n", '== "confirmed"\n'),
+    ],
+    "spark_streaming.py": [
+        ("import pytest\n", "import pytest\nfrom pyspark.errors import StreamingQueryException\n"),
+        ("def run_job(spark, servers, checkpoint):", "def start_job(spark, servers, checkpoint):"),
+        (
+            "    invoices.trigger(availableNow=True).start().awaitTermination()\n",
+            """    return invoices.start()
+
+
+def supervise(job, done):
+    query = job()
+    while not done():
+        try:
+            query.awaitTermination(0.1)
+        except StreamingQueryException:
+            query = job()
+    query.stop()
+
+
+@pytest.fixture(scope="module")
+def spark():
+    local = SparkSession.builder.master("local[1]").config(map=QUICK)
+    with local.getOrCreate() as session:
+        session.dataSource.register(OdradekDataSource)
+        yield session
+""",
+        ),
+        (
+            """def test_restarted_job_writes_each_invoice_once(kafka_cluster, tmp_path):
+""",
+            """@pytest.mark.kafka_explore(also=["refused"])
+def test_job_writes_each_invoice_once(kafka_cluster, tmp_path, spark):
+""",
+        ),
+        (
+            """    local = SparkSession.builder.master("local[1]").config(map=QUICK)
+    with local.getOrCreate() as spark:
+        spark.dataSource.register(OdradekDataSource)
+        for batch in ({"alice": 5, "bob": 0}, {"carol": 7}):
+            for name, euros in batch.items():
+                orders.produce({"customer": name, "euros": euros})
+            run_job(spark, *place)
+    invoices = kafka_cluster.topic("invoices", key=formats.text, value=formats.json)
+""",
+            """    invoices = kafka_cluster.topic("invoices", key=formats.text, value=formats.json)
+
+    def writes(count):
+        return lambda: len(invoices.records()) >= count
+
+    def order(name, euros):
+        orders.produce({"customer": name, "euros": euros})
+
+    def next_order_is_placed():
+        if writes(1)() and len(orders.records()) == 2:
+            order("carol", 7)
+        return writes(2)()
+
+    order("alice", 5)
+    order("bob", 0)
+    supervise(lambda: start_job(spark, *place), next_order_is_placed)
+""",
+        ),
     ],
 }
 

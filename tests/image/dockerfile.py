@@ -25,6 +25,7 @@ class Image(NamedTuple):
     entrypoint: list[str]
     command: list[str]
     labels: dict[str, str]
+    volume: str
 
 
 def read_image() -> Image:
@@ -46,4 +47,5 @@ def read_image() -> Image:
         json.loads(last["ENTRYPOINT"]),
         json.loads(last["CMD"]),
         labels,
+        last["VOLUME"],
     )

@@ -43,6 +43,9 @@ def test_dockerfile_follows_good_practice() -> None:
     assert image.stop_signal == "SIGTERM"
     assert image.health_check == ["odradek", "healthcheck"]
     assert (image.entrypoint, image.command) == (["odradek"], ["serve"])
+    assert image.volume == "/var/lib/odradek"
+    owned = f"RUN install --directory --owner={user} --group={group} --mode=0700 {image.volume}\n"
+    assert owned in FILE.read_text(encoding="utf-8"), "a new volume gets the owner of the folder"
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert image.labels["org.opencontainers.image.licenses"] == project["license"]
     assert image.labels["org.opencontainers.image.title"] == project["name"]

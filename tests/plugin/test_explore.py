@@ -44,8 +44,9 @@ def test_fault_that_breaks_a_test_is_found(pytester: pytest.Pytester) -> None:
     assert list((pytester.path / "kept").glob("*lost-response*.pcapng"))
 
 
-def test_protected_service_survives(pytester: pytest.Pytester) -> None:
-    result = run_in_subprocess(pytester, PROTECTED, "--kafka-explore", "--kafka-explore-report=page.html")
+def test_protected_service_survives_one_fault_in_each_run(pytester: pytest.Pytester) -> None:
+    checked = PROTECTED.replace("            sell(", "            assert len(kafka_cluster.list_faults()) <= 1\n            sell(")
+    result = run_in_subprocess(pytester, checked, "--kafka-explore", "--kafka-explore-report=page.html")
     result.assert_outcomes(passed=1)
     result.stdout.fnmatch_lines(["kafka explore: test_project.py::test_sells  *: * passed, 0 failed, 0 not reached"])
     assert "test_sells" in (pytester.path / "page.html").read_text()
@@ -66,6 +67,35 @@ def test_mark_whose_point_is_not_reached_is_an_error(pytester: pytest.Pytester) 
     result.stdout.fnmatch_lines(["*the test has not reached the point of its fault: *Produce#7@producer:reset*"])
 
 
+def test_fault_that_is_not_reached_hits_no_later_test(pytester: pytest.Pytester) -> None:
+    mark = '@pytest.mark.kafka(fault="Produce#2@producer:lost-response")'
+    project = SHOP.replace("        def test_sells", f"        {mark}\n        def test_sells")
+    project += """
+        @pytest.mark.kafka(fault="Produce#3@producer:reset")
+        def test_sells_again(kafka_cluster, kafka_topic):
+            assert len(kafka_cluster.list_faults()) == 1
+            sell(kafka_cluster.bootstrap_servers, kafka_topic)
+    """
+    run_in_subprocess(pytester, project).assert_outcomes(passed=2, errors=2)
+
+
+def test_error_of_a_wider_fixture_is_reported(pytester: pytest.Pytester) -> None:
+    project = """
+        import pytest
+
+        @pytest.fixture(scope="module")
+        def broken_at_its_end():
+            yield
+            raise RuntimeError("cannot end")
+
+        def test_sends_nothing(kafka_cluster, broken_at_its_end):
+            pass
+    """
+    result = run_in_subprocess(pytester, project, "--kafka-explore")
+    result.assert_outcomes(passed=1, errors=1)
+    result.stdout.fnmatch_lines(["*cannot end*", "kafka explore: *not explored: it sends no request to a cluster"])
+
+
 def test_workers_share_the_faults_of_a_marked_test(pytester: pytest.Pytester) -> None:
     marked = SHOP.replace("        def test_sells", '        @pytest.mark.kafka_explore(without=["late"])\n        def test_sells')
     result = run_in_subprocess(pytester, marked, "-n2")
@@ -77,12 +107,20 @@ def test_workers_share_the_faults_of_a_marked_test(pytester: pytest.Pytester) ->
 
 
 ODD = """
+        import threading
+        import unittest
+
         import pytest
         from confluent_kafka import Producer
         from odradek.plugin import KafkaTestMixin
-        import unittest
 
         left = []
+        ended = threading.Event()
+
+        @pytest.fixture(scope="session", autouse=True)
+        def end_of_threads():
+            yield
+            ended.set()
 
         @pytest.fixture(scope="module")
         def prepared(kafka_cluster):
@@ -104,13 +142,26 @@ ODD = """
                 producer.flush(20)
             assert len(kafka_cluster.records("prepared")) in (1, 2)
 
+        def send_again_and_again(producer):
+            while not ended.wait(0.1):
+                producer.produce("orders", b"again")
+                producer.poll(0)
+
         def test_leaks(kafka_cluster):
             config = {"client.id": "leaker", "log_level": 0}
             producer = Producer({"bootstrap.servers": kafka_cluster.bootstrap_servers, **config})
             left.append(producer)
             producer.produce("orders", b"1")
             producer.flush(20)
+            threading.Thread(target=send_again_and_again, args=[producer], daemon=True).start()
             assert kafka_cluster.records("orders")
+
+        def test_sends_less_and_less(kafka_cluster):
+            left.append(None)
+            with Producer({"bootstrap.servers": kafka_cluster.bootstrap_servers, "log_level": 0}) as producer:
+                for _ in range({1: 3, 2: 1, 3: 1}.get(left.count(None), 0)):
+                    producer.produce("orders", b"1")
+                    producer.flush(20)
 
         class Orders(KafkaTestMixin, unittest.TestCase):
             kafka_options = {"nodes": 1, "topics": {"orders": 1}}
@@ -133,6 +184,8 @@ def test_odd_tests_get_a_line_each(pytester: pytest.Pytester) -> None:
         "  the test leaves 1 client open, which may disturb the runs that follow; close them at its end",
         "Orders::test_method  ",
         "  FAILED 3/3  producer-1: the response to Produce 1 was lost",
+        "  not reached: Produce#1@producer:lost-response",
+        "of the first run came in no other run, so that no fault was tried there",
     ):
         assert expected in lines
     assert "test_leaks  not explored" not in lines

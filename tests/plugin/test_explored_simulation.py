@@ -53,6 +53,16 @@ def test_protected_simulated_test_survives(pytester: pytest.Pytester) -> None:
     result.stdout.fnmatch_lines(["kafka explore: test_project.py::test_sells  *: * passed, 0 failed, 0 not reached"])
 
 
+def test_pairs_are_tried_after_single_faults(pytester: pytest.Pytester) -> None:
+    options = ("--kafka-explore-depth=2", "--kafka-explore-seed=7", "--kafka-explore-budget=20s", "--kafka-explore-report=found.json")
+    marked = PROTECTED.replace("@odradek.sim", '@pytest.mark.kafka_explore(without=["late", "crash-after"])\n        @odradek.sim')
+    result = run_in_subprocess(pytester, marked, "--kafka-explore", *options)
+    result.assert_outcomes(passed=1)
+    result.stdout.fnmatch_lines(["  the pairs were drawn from seed 7"])
+    (found,) = json.loads((pytester.path / "found.json").read_text())
+    assert found["runs"] > found["points"]
+
+
 def test_fault_of_a_simulated_test_is_repeated(pytester: pytest.Pytester) -> None:
     run_in_subprocess(pytester, SHOP, f"--kafka-explore-only={LOST}").assert_outcomes(failed=1)
     marked = SHOP.replace("@odradek.sim", f'@pytest.mark.kafka(fault="{LOST}")\n        @odradek.sim')

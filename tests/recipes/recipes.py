@@ -22,6 +22,7 @@ IN_PYTHON = (
     "secured_client",
     "slow_broker",
     SPARK,
+    "unknown_fault",
 )
 IN_JAVA_AND_GO = ("broker_down", "consumer_crash", "lost_acks")
 
@@ -55,6 +56,7 @@ PROTECTIONS = {
         '"checkpointLocation": checkpoint',
         '"checkpointLocation": f"{checkpoint}/{__import__(\'time\').monotonic_ns()}"',
     ),
+    "unknown_fault.py": ('"enable_idempotence": True', '"enable_idempotence": False'),
 }
 
 

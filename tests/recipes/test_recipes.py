@@ -26,9 +26,9 @@ Outcomes = Callable[[str, bool], dict[str, str]]
 pytestmark = pytest.mark.timeout(TIME_LIMIT_S)
 
 
-def test_folder_has_thirteen_recipes_and_three_in_java_and_go() -> None:
+def test_folder_has_fourteen_recipes_and_three_in_java_and_go() -> None:
     expected = {*(f"{stem}.py" for stem in IN_PYTHON), *(f"{stem}.{ending}" for stem in IN_JAVA_AND_GO for ending in ("java", "go"))}
-    assert (len(IN_PYTHON), len(IN_JAVA_AND_GO)) == (13, 3)
+    assert (len(IN_PYTHON), len(IN_JAVA_AND_GO)) == (14, 3)
     assert {path.name for path in FOLDER.iterdir() if path.is_file()} == expected | {"index.md"} == {*FILES, "index.md"}
 
 

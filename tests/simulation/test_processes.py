@@ -10,13 +10,14 @@ from pathlib import Path
 import pytest
 
 from odradek.simulation import hash_seed
-from odradek.simulation.seeds import run_seed
+from odradek.simulation.seeds import Test, run_seed
 from tests.campaign.scenario import scenario
+from tests.campaign.service import service
 
 pytestmark = pytest.mark.clients
 
 ROOT = Path(__file__).parents[2]
-SEEDS = 2
+SEEDS: dict[Test, int] = {scenario: 1, service: 10}
 SCRIPT = """
 import odradek
 
@@ -31,10 +32,11 @@ with odradek.simulate(seed=7) as run:
 
 
 def print_traces() -> None:
-    """Prints the traces of the first seeds of the campaign, each with its number of events."""
-    for seed in range(SEEDS):
-        outcome = run_seed(scenario, seed)
-        print(outcome.trace, outcome.events, outcome.now_s, outcome.error)  # noqa: T201
+    """Prints the traces of the first seeds of both scenarios, each with its number of events."""
+    for test, seeds in SEEDS.items():
+        for seed in range(seeds):
+            outcome = run_seed(test, seed)
+            print(outcome.trace, outcome.events, outcome.now_s, outcome.error)  # noqa: T201
 
 
 def python(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
@@ -43,12 +45,12 @@ def python(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str
     return subprocess.run([sys.executable, *arguments], cwd=ROOT, env=environ, capture_output=True, text=True, check=False)
 
 
-def test_campaign_has_the_same_traces_in_two_processes() -> None:
+def test_seeds_have_the_same_traces_in_two_processes() -> None:
     program = "from tests.simulation.test_processes import print_traces; print_traces()"
     first, second = (python("-c", program, PYTHONHASHSEED="5") for _ in range(2))
     assert first.stdout == second.stdout, first.stderr
     lines = first.stdout.splitlines()
-    assert len(lines) == len(set(lines)) == SEEDS
+    assert len(lines) == len(set(lines)) == sum(SEEDS.values())
     assert all(line.endswith(" None") for line in lines)
 
 

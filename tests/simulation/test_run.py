@@ -11,7 +11,7 @@ from aiokafka import AIOKafkaConsumer, AIOKafkaProducer
 from aiokafka.errors import KafkaError
 
 from odradek import Simulation
-from odradek.simulation.errors import InvariantViolated
+from odradek.simulation.errors import InvariantViolated, SimulationError
 from odradek.simulation.run import simulated
 from odradek.simulation.workers import Worker
 
@@ -174,6 +174,18 @@ async def _worker_fails(sim: Simulation) -> None:
 def test_error_of_a_worker_fails_the_run() -> None:
     with pytest.raises(KeyError, match="orders"):
         run(_worker_fails)
+
+
+async def _worker_awaits_what_is_cancelled(sim: Simulation) -> None:
+    other = asyncio.get_running_loop().create_future()
+    other.cancel()
+    sim.start(lambda: asyncio.wait_for(other, 1), "reader")
+    await asyncio.sleep(1)
+
+
+def test_worker_that_a_foreign_cancellation_ends_fails_the_run() -> None:
+    with pytest.raises(SimulationError, match="worker reader has ended with a CancelledError, although nobody has cancelled it"):
+        run(_worker_awaits_what_is_cancelled)
 
 
 async def _killed(sim: Simulation) -> tuple[Worker, list[str]]:

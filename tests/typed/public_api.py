@@ -73,6 +73,7 @@ def construction() -> None:
         data=["fixtures/*.jsonl", Path("fixtures")],
         from_log_dirs={"directories": ["kafka-data", Path("kafka-data")], "topics": ["orders*"], "latest": 10},
         data_dir="data",
+        memory_limit=50_000_000,
         seed=1,
         transaction_version=1,
         features={"share.version": 0},
@@ -107,6 +108,10 @@ def topics_and_records(cluster: Cluster) -> None:
     for each in cluster.records("orders", 0, offset=1, since=datetime.now(UTC), limit=1, max_bytes=1):
         assert_type(each.value, bytes | None)
         assert_type(each.headers, tuple[tuple[str, bytes | None], ...])
+    for decoded in cluster.decoded_records("orders", 0, offset=1, since=datetime.now(UTC), limit=1, max_bytes=1):
+        assert_type(decoded.key, bytes | None)
+        if decoded.decoded_value is not None:
+            assert_type(decoded.decoded_value.data, str | None)
     cluster.wait_for_records("orders", 1, timeout_s=1)
     cluster.delete_topic("orders")
     orders = cluster.topic("orders", key=formats.text, value=formats.json)
@@ -185,6 +190,8 @@ def faults(cluster: Cluster, kafka_faults: KafkaFaults) -> None:
     assert_type(cluster.damage("orders-0#2:gone"), FaultHandle)
     assert_type(cluster.fault_at("OffsetCommit#1@billing:lost-response"), FaultHandle)
     cluster.disk_full(1)
+    cluster.disk_slow(1, 100)
+    cluster.torn_write("orders")
     cluster.not_enough_replicas("orders")
     cluster.rolling_restart(5)
     cluster.outage(5)
@@ -200,6 +207,7 @@ def faults(cluster: Cluster, kafka_faults: KafkaFaults) -> None:
     assert_type([kafka_faults.lost_acks("orders"), kafka_faults.flaky(1), kafka_faults.slow_network(1)], list[FaultHandle])
     assert_type([kafka_faults.leader_election("orders", takes=5), kafka_faults.coordinator_moves("billing")], list[FaultHandle])
     assert_type(kafka_faults.not_enough_replicas("orders"), FaultHandle)
+    assert_type([kafka_faults.disk_slow(1, 100), kafka_faults.torn_write("orders")], list[FaultHandle])
     assert_type(kafka_faults.all()[0].fault, int)
 
 
@@ -279,6 +287,7 @@ async def asynchronous(given: AsyncCluster) -> None:
     await given.create_topic("orders", 2)
     assert_type((await given.produce("orders", ["value"]))[0].partition, int)
     assert_type((await given.records("orders"))[0].key, bytes | None)
+    assert_type((await given.decoded_records("orders"))[0].key, bytes | None)
     await given.wait_for_records("orders", 1)
     assert_type((await given.topics())[0].name, str)
     await given.delete_topic("orders")
@@ -357,6 +366,8 @@ async def asynchronous_faults(given: AsyncCluster, kafka_faults: AsyncKafkaFault
         assert_type(await adding, AsyncFaultHandle)
     assert_type(await given.leader_election("orders", takes=timedelta(seconds=1)), AsyncFaultHandle)
     assert_type(await given.coordinator_moves("billing"), AsyncFaultHandle)
+    for adding in (given.disk_slow(1, 100), given.torn_write("orders"), kafka_faults.disk_slow(1, 100), kafka_faults.torn_write("orders")):
+        assert_type(await adding, AsyncFaultHandle)
     assert_type(await given.damage("orders-0#2:gone"), AsyncFaultHandle)
     assert_type(await given.fault_at("OffsetCommit#1@billing:lost-response"), AsyncFaultHandle)
     await given.rolling_restart(1)

@@ -10,9 +10,11 @@ from __future__ import annotations
 import asyncio
 import logging
 from contextlib import aclosing
+from dataclasses import replace
 from http import HTTPStatus
 from typing import TYPE_CHECKING, cast
 
+from ...settings.endpoints import bracket
 from .requests import MAX_HEAD_BYTES, Request, RequestParser
 from .responses import CONTINUE, Problem, Response, Streaming, encode, encode_head
 
@@ -61,6 +63,8 @@ class HttpConnection(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)
+        host, port = transport.get_extra_info("peername")[:2]
+        self._peer = f"{bracket(host)}:{port}"
         self._listener.note_use(self)
         if not self._listener.make_room(self):
             listener = self._listener
@@ -144,7 +148,7 @@ class HttpConnection(asyncio.Protocol):
 
     async def _answer(self, request: Request) -> None:
         try:
-            response = await self._listener.answer(request)
+            response = await self._listener.answer(replace(request, peer=self._peer))
         except asyncio.CancelledError:
             self._transport.abort()
             raise

@@ -32,13 +32,17 @@ _SINGLE = frozenset({"authorization", "content-length", "content-type", "expect"
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A request. The names of headers are in lower case; `target` is the path with the query, as it was sent."""
+    """A request. The names of headers are in lower case; `target` is the path with the query, as it was sent.
+
+    `peer` is the address of the client, such as "127.0.0.1:40112", which the parser does not know.
+    """
 
     method: str
     target: str
     headers: dict[str, str]
     keep_alive: bool
     body: bytes = b""
+    peer: str = ""
 
     def __str__(self) -> str:
         return f"{self.method} {self.target[:MAX_SHOWN_CHARACTERS]}"

@@ -74,6 +74,21 @@ def _check_surrogates(value: Any) -> None:
         raise InvalidSchema("the schema contains half of a surrogate pair, which is not a character") from None
 
 
+def is_longer(value: Any, most: int) -> bool:
+    """Returns whether the JSON of `value` has more than about `most` characters, without writing it."""
+    left, waiting = most, [value]
+    while waiting and left >= 0:
+        part = waiting.pop()
+        if isinstance(part, dict):
+            left -= sum(len(key) + 4 for key in part)
+            waiting += part.values()
+        elif isinstance(part, list):
+            left -= len(part)
+            waiting += part
+        left -= len(part) + 2 if isinstance(part, str) else 2
+    return left < 0
+
+
 def write_json(value: Any) -> str:
     """Returns `value` as Jackson writes it: no spaces, non-ASCII characters as they are, numbers in Java's form."""
     if isinstance(value, str):

@@ -17,6 +17,9 @@ MAX_MESSAGES = 100
 MAX_COMPARISONS = 40_000
 """The largest number of pairs of parts that are compared for one pair of schemas, because unions are compared each with each."""
 
+MAX_PARTS = 1_000_000
+"""The largest number of fields and items of decoded data by default, because some, such as null, need no bytes."""
+
 
 class InvalidSchema(Exception):
     """The text is no valid schema (Confluent's error 42201). The message names the part that is wrong."""

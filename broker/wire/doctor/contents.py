@@ -1,12 +1,16 @@
-"""Batches and partitions in a request or a response, as far as the record contains them."""
+"""Batches, records and partitions in a request or a response, as far as the record contains them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
-from ....protocol.batches.records import CRC_START, HEADER, PREFIX_SIZE, BatchHeader
+from ....protocol.batches.records import CRC_START, HEADER, PREFIX_SIZE, BatchHeader, Record, RecordBatch
+from ....protocol.schema import ProtocolError
 from ..exchange import Exchange
+
+MAX_DECOMPRESSED_BYTES = 1024 * 1024
+"""A batch that is larger when it is decompressed is not read."""
 
 
 class SentBatch(NamedTuple):
@@ -37,6 +41,32 @@ def batches_of(exchange: Exchange) -> Iterator[SentBatch]:
             for header in headers(partition.records):
                 yield SentBatch(name, partition.index, header)
                 break
+
+
+class SentRecord(NamedTuple):
+    """A record in a Produce request."""
+
+    topic: str
+    record: Record
+
+
+def records_of(exchange: Exchange) -> Iterator[SentRecord]:
+    """Yields the records of a Produce request up to the first of each batch that is not complete in the record of the cluster."""
+    request = exchange.partial_request
+    for topic in getattr(request, "topic_data", ()):
+        name = topic.name or exchange.topic_names.get(topic.topic_id, "")
+        for partition in topic.partition_data:
+            yield from (SentRecord(name, record) for record in _records_in(partition.records))
+
+
+def _records_in(records: Any) -> Iterator[Record]:
+    data, position = memoryview(b"" if records is None else bytes(records)), 0
+    for header in headers(data):
+        try:
+            yield from RecordBatch(data[position : position + header.size]).records(MAX_DECOMPRESSED_BYTES)
+        except (ProtocolError, UnicodeDecodeError):
+            return
+        position += header.size
 
 
 class NamedPartition(NamedTuple):

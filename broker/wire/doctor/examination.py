@@ -11,6 +11,7 @@ from .finding import Check, Finding
 from .groups import groups_with_other_topics, inconsistent_protocols, rebalance_storms, repeated_instance_ids, short_time_outs
 from .history import History
 from .producers import duplicates, losses_without_acks, oversize_batches, oversize_requests
+from .schemas import automatic_registrations, incompatible_schemas, records_without_ids, unfit_subject_names, unknown_schema_ids
 from .security import denials, failed_handshakes
 from .topics import metadata_storms, misspelt_topics, unknown_topics
 
@@ -23,6 +24,11 @@ CHECKS: Sequence[Check] = (
     denials,
     unknown_topics,
     misspelt_topics,
+    incompatible_schemas,
+    unknown_schema_ids,
+    records_without_ids,
+    unfit_subject_names,
+    automatic_registrations,
     skipped_records,
     expired_records,
     unreachable_addresses,

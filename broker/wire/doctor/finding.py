@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -14,9 +14,12 @@ if TYPE_CHECKING:
     from .history import History
 
 T = TypeVar("T")
+K = TypeVar("K", bound=Hashable)
 
 MAX_SHOWN = 8
 """The most entries that a finding shows."""
+MAX_LISTED = 5
+"""The most names that a problem lists."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +63,20 @@ def densest(items: Sequence[T], time_of: Callable[[T], float], within_ms: float)
         if last - first + 1 > len(best):
             best = items[first : last + 1]
     return best
+
+
+def grouped(items: Iterable[T], key_of: Callable[[T], K]) -> dict[K, list[T]]:
+    """Returns the items by their keys, in the order in which they appear."""
+    found: dict[K, list[T]] = {}
+    for item in items:
+        found.setdefault(key_of(item), []).append(item)
+    return found
+
+
+def listed(items: Sequence[object]) -> str:
+    """Returns the first MAX_LISTED items in words, and how many more there are."""
+    shown = ", ".join(map(str, items[:MAX_LISTED]))
+    return shown if len(items) <= MAX_LISTED else f"{shown} and {len(items) - MAX_LISTED} more"
 
 
 def span_s(first_ms: float, last_ms: float) -> str:

@@ -13,6 +13,7 @@ from functools import cached_property
 from ..diagrams.lifelines import short_software, software_of
 from ..exchange import Entry, Event, Exchange
 from .disturbances import Disturbances
+from .schema_use import SchemaUse
 
 PRELIMINARY = frozenset(
     (
@@ -148,6 +149,11 @@ class History:
         self.clients = list(_clients(self.connections.values()))
         self.end_ms = max((_last_ms(entry) for entry in self.entries), default=0.0)
 
+    @cached_property
+    def schemas(self) -> SchemaUse:
+        """The requests to the schema registry, and the schema ids in records."""
+        return SchemaUse(self)
+
     def _add(self, entry: Entry, connection: ConnectionHistory) -> None:
         if isinstance(entry, Exchange):
             connection.exchanges.append(entry)
@@ -184,10 +190,10 @@ def _clients(connections: Iterable[ConnectionHistory]) -> Iterable[ClientHistory
 
 
 def _is_hit(entry: Entry) -> bool:
-    """Returns whether a fault has hit a request, or has ended a connection."""
+    """Returns whether a fault has hit a request, also one to the schema registry, or has ended a connection."""
     if isinstance(entry, Exchange):
         return bool(entry.faults)
-    return entry.kind == "connection closed" and "fault" in str(entry.fields.get("reason", ""))
+    return "fault" in entry.fields or (entry.kind == "connection closed" and "fault" in str(entry.fields.get("reason", "")))
 
 
 def _first_ms(entry: Entry) -> float:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from odradek.broker.topics.partition import Partition
 from odradek.broker.transactions.transaction import Marker, Producer, TopicPartition
 from tests.broker.harness import World, a_batch, produce
@@ -77,6 +79,30 @@ def test_write_marker_that_was_truncated_is_repeated() -> None:
     assert (partition.log.end_offset, partition.producers.open_since(7)) == (1, 0)
     assert transaction_log.write_marker(TopicPartition("t", 0), MARKER)
     assert (partition.log.end_offset, partition.last_stable_offset) == (2, 2)
+
+
+@pytest.mark.parametrize("later_records", [0, 3])
+def test_marker_that_was_truncated_with_its_records_is_repeated(later_records: int) -> None:
+    world, partition = replicated()
+    transaction_log = world.cluster.transaction_log
+    assert not transaction_log.write_marker(TopicPartition("t", 0), MARKER)
+    partition.move_leader(2)
+    assert (partition.log.end_offset, partition.producers.open_since(7)) == (0, -1)
+    for _ in range(later_records):
+        partition.log.append(memoryview(bytearray(a_batch(b"v"))), partition.leader_epoch, owned=False)
+    assert transaction_log.write_marker(TopicPartition("t", 0), MARKER)
+    assert (partition.log.end_offset, partition.high_watermark) == (later_records + 1, later_records + 1)
+    assert transaction_log.uncommitted == {}
+
+
+def test_marker_whose_offset_was_deleted_is_complete() -> None:
+    world, partition = replicated()
+    transaction_log = world.cluster.transaction_log
+    assert not transaction_log.write_marker(TopicPartition("t", 0), MARKER)
+    partition.release(2, world.cluster.brokers.running)
+    partition.log.delete_before(2)
+    assert transaction_log.write_marker(TopicPartition("t", 0), MARKER)
+    assert partition.log.end_offset == 2
 
 
 def test_write_marker_to_topic_deleted_meanwhile_needs_nothing() -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from odradek.broker import cli
+from odradek.broker.exploring.table import FAULTS
 
 pytestmark = [pytest.mark.sockets, pytest.mark.clients, pytest.mark.timeout(120)]
 
@@ -21,6 +22,8 @@ from confluent_kafka import Consumer, Producer
 producer = Producer({"bootstrap.servers": os.environ["BOOTSTRAP_SERVERS"], "log_level": 0, "enable.idempotence": "idempotent" in sys.argv})
 producer.produce("orders", b"book")
 producer.flush(20)
+if "blind" in sys.argv:
+    sys.exit()
 group = {"group.id": "check", "auto.offset.reset": "earliest", "log_level": 0}
 reader = Consumer({"bootstrap.servers": os.environ["BOOTSTRAP_SERVERS"], **group})
 reader.subscribe(["orders"])
@@ -66,6 +69,7 @@ def test_command_that_survives_has_exit_code_0(command: str, capsys: pytest.Capt
         (["--exec", "true"], "not explored: it sends no request to a cluster"),
         (["--exec", "sleep 60", "--timeout", "0.2s"], "not explored: it does not end without faults"),
         (["--exec", "true", "--only", "Produce"], "must have the form API#NUMBER@ROLE:FAULT"),
+        (["--exec", "true", "--also", "records-expires"], "there is no fault 'records-expires'; the faults are lost-response, "),
         (["--exec", "/no/such/program"], "/no/such/program: No such file or directory"),
         (["--exec", "true", "--topic", "orders:x"], "orders:x"),
     ],
@@ -74,6 +78,15 @@ def test_command_that_cannot_be_explored_has_code_2(arguments: list[str], messag
     assert cli.main(["explore", *arguments]) == 2
     captured = capsys.readouterr()
     assert message in captured.out + captured.err
+
+
+def test_faults_are_left_out_and_rare_ones_are_added(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    left_out = [f"--without={name}" for name in FAULTS if name != "refused"]
+    arguments = ["explore", "--exec", f"{command} blind", "--topic", "orders:1", "--output", "json", *left_out]
+    for also, runs in (([], 0), (["--also=refused"], 1)):
+        assert cli.main([*arguments, *also]) == 0
+        found = json.loads(capsys.readouterr().out)
+        assert (found["runs"], found["passed"]) == (runs, runs)
 
 
 INTERRUPTING = """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -66,6 +67,34 @@ def test_disk_full_moves_nothing_and_stores_nothing() -> None:
         assert send(producer(cluster, **{"message.timeout.ms": 500})) in ("_MSG_TIMED_OUT", "KAFKA_STORAGE_ERROR")
         assert fault.hits
         assert cluster.records("orders") == []
+
+
+def test_disk_slow_delays_writes_and_no_reads() -> None:
+    with Cluster(nodes=1, topics={"orders": 1}) as cluster, cluster.disk_slow(1, 50) as fault:
+        assert send(producer(cluster)) is None
+        assert {exchange.api for exchange in fault.exchanges} == {"Produce"}
+        (written,) = [each for each in cluster.requests() if each.api == "Produce"]
+        assert written.written is not None
+        assert written.written.cluster_ms - written.received.cluster_ms >= 50
+
+
+def test_torn_write_crashes_and_recovers_all_nodes(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    with Cluster(nodes=2, topics={"orders": 1}, data_dir=tmp_path / "data") as cluster:
+        client = producer(cluster, **{"reconnect.backoff.ms": 1, "reconnect.backoff.max.ms": 5, "enable.idempotence": True})
+        assert send(client) is None
+        for _ in range(3):
+            with cluster.torn_write("orders") as fault:
+                assert send(client) is None
+                assert fault.hits == 1
+        assert len(cluster.records("orders")) == 4
+        assert caplog.text.count("Found invalid messages in log segment") == 3
+    with Cluster(nodes=2, data_dir=tmp_path / "data") as cluster:
+        assert len(cluster.records("orders")) == 4
+
+
+def test_torn_write_needs_a_data_directory() -> None:
+    with Cluster(nodes=1) as cluster, pytest.raises(InvalidControl, match="torn_write needs a data directory"):
+        cluster.torn_write("orders")
 
 
 def test_not_enough_replicas_spares_other_acks() -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 from odradek.broker.cluster.state import ClusterState
 from odradek.broker.durability.data_directory import DataDirectory
+from odradek.broker.durability.disk_room import DiskRoom
 from odradek.broker.durability.recovery import recover
 from odradek.broker.durability.shadow import Shadow
 from odradek.broker.scheduling.timers import Timers
@@ -25,12 +26,15 @@ NOW_MS = 1_800_000_000_000
 class KeptCluster:
     """A cluster and its data directory, from the state in the directory on."""
 
-    def __init__(self, path: Path, nodes: int = 1, settings: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self, path: Path, nodes: int = 1, settings: Mapping[str, str] | None = None, memory_limit_bytes: int | None = None
+    ) -> None:
         self.directory = DataDirectory(path).opened()
         listeners = {"listeners": "PLAINTEXT://127.0.0.1:0"}
         config = cluster_of([{**listeners, **(settings or {})}], nodes=nodes, cluster_id="c")
         self.turns = Turns[Any](Timers(NOW_MS), lambda: 0.0)
-        self.cluster = ClusterState(replace(config, keeps_data=True), self.turns, Random(1))
+        self.memory = DiskRoom(path, None, memory_limit_bytes)
+        self.cluster = ClusterState(replace(config, keeps_data=True), self.turns, Random(1), self.memory)
         if self.directory.meta is not None:
             recover(self.cluster, self.directory)
         self.shadow = Shadow(self.directory, self.cluster)

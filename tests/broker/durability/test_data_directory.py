@@ -125,6 +125,10 @@ def test_cluster_in_python_keeps_its_data(tmp_path: Path) -> None:
         assert [record.value for record in cluster.records("t")] == [b"v0"]
     with pytest.raises(ValueError, match="data_dir cannot be combined"):
         Cluster(data_dir=tmp_path, as_version="3.9")
+    with pytest.raises(ValueError, match="memory_limit has no effect without data_dir"):
+        Cluster(memory_limit=1)
+    with pytest.raises(ValueError, match="memory_limit must be at least 1 byte, not 0"):
+        Cluster(memory_limit=0, data_dir=tmp_path / "data")
 
 
 def test_seed_data_is_loaded_once(tmp_path: Path) -> None:

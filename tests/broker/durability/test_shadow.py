@@ -4,6 +4,7 @@ import errno
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -311,6 +312,25 @@ def test_kill_while_the_disk_is_full_leaves_what_was_written(data: Path, full_di
     assert values(after_kill(stored).partition()) == [(0, "a")]
 
 
+def test_short_writes_are_continued(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write, random = os.writev, Random(1)
+
+    def writev(descriptor: int, parts: list[memoryview]) -> int:
+        some = parts[: random.randint(1, len(parts))]
+        return write(descriptor, [*some[:-1], some[-1][: random.randint(1, len(some[-1]))]])
+
+    stored = with_topic(data)
+    stored.shadow.sync()
+    monkeypatch.setattr(os, "writev", writev)
+    for number in range(20):
+        batch = build_batch([Record(0, NOW_MS, None, str(number).encode() * 20_000, [])])
+        stored.partition().log.append(memoryview(bytearray(batch)), 0, owned=True)
+    stored.shadow.sync()
+    expected = values(stored.partition())
+    assert len(expected) == 20
+    assert values(after_kill(stored).partition()) == expected
+
+
 def test_flush_messages_waits_for_the_disk(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     synced: list[int] = []
     monkeypatch.setattr(os, "fdatasync", synced.append)
@@ -326,6 +346,106 @@ def test_flush_messages_waits_for_the_disk(data: Path, monkeypatch: pytest.Monke
     stored.append("c", "d")
     stored.shadow.sync()
     assert len(synced) == 2
+
+
+@pytest.mark.parametrize("acknowledged", [0, 3])
+def test_torn_write_is_the_last_one_and_is_cut_off(data: Path, acknowledged: int, caplog: pytest.LogCaptureFixture) -> None:
+    crashes: list[str] = []
+    stored = with_topic(data)
+    stored.cluster.topics.create("u", 1, 1)
+    stored.shadow.on_crash = lambda: crashes.append("crash")
+    for _ in range(acknowledged):
+        stored.append("a")
+        stored.append("b", topic="u")
+        assert stored.shadow.sync()
+    stored.shadow.tear("t")
+    stored.append("other", topic="u")
+    assert stored.shadow.sync()
+    stored.append("torn")
+    assert not stored.shadow.sync()
+    stored.append("after", topic="u")
+    assert not stored.shadow.sync()
+    stored.shadow.close()
+    assert crashes == ["crash"]
+    assert "has ended after" in caplog.text
+    stored.directory.unlock()
+    again = KeptCluster(data)
+    assert values(again.partition()) == [(offset, "a") for offset in range(acknowledged)]
+    assert values(again.partition("u"))[-1] == (acknowledged, "other")
+    assert "Found invalid messages in log segment" in caplog.text
+
+
+def test_abandoned_files_are_as_after_a_kill(data: Path) -> None:
+    stored = with_topic(data)
+    stored.append("a")
+    stored.shadow.sync()
+    stored.append("b")
+    stored.shadow.abandon()
+    assert not stored.shadow.sync()
+    with pytest.raises(OSError):
+        stored.shadow.checkpoint()
+    again = stored.directory.opened()
+    again.unlock()
+    assert values(KeptCluster(data).partition()) == [(0, "a")]
+
+
+def test_flush_ms_waits_for_the_disk_later(data: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+    synced: list[int] = []
+
+    def sync(descriptor: int) -> None:
+        synced.append(descriptor)
+        if len(synced) == 1:
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    stored = with_topic(data, flush_ms="100")
+    stored.shadow.sync()
+    monkeypatch.setattr(os, "fdatasync", sync)
+    for value in "ab":
+        stored.append(value)
+        stored.shadow.sync()
+        stored.turns.timers.advance(NOW_MS + 50)
+    assert synced == []
+    stored.turns.timers.advance(NOW_MS + 100)
+    assert len(synced) == 1
+    assert "it is tried again after flush.ms" in caplog.text
+    stored.turns.timers.advance(NOW_MS + 200)
+    stored.turns.timers.advance(NOW_MS + 900)
+    assert len(synced) == 2
+    stored.append("c")
+    stored.shadow.sync()
+    stored.cluster.delete_topic(stored.cluster.topics["t"])
+    stored.shadow.sync()
+    synced.clear()
+    stored.turns.timers.advance(NOW_MS + 9000)
+    assert synced == [], "the files of the topic are gone"
+
+
+def test_emptied_log_is_written_to_one_segment(data: Path) -> None:
+    stored = with_topic(data)
+    stored.append("a", "b")
+    stored.shadow.sync()
+    stored.partition().log.truncate_to(0)
+    stored.shadow.sync()
+    stored.append("c", "d")
+    stored.append("e")
+    stored.shadow.sync()
+    stored.partition().delete_before(1)
+    stored.shadow.sync()
+    assert values(after_kill(stored).partition()) == [(1, "d"), (2, "e")]
+
+
+@pytest.mark.parametrize("name", ["flush_messages", "flush_ms"])
+def test_flushed_log_that_was_truncated_is_flushed_again(data: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    stored = with_topic(data, **{name: "1" if name == "flush_messages" else "0"})
+    stored.append("a", "b", "c")
+    stored.shadow.sync()
+    stored.partition().log.truncate_to(0)
+    stored.shadow.sync()
+    synced: list[int] = []
+    monkeypatch.setattr(os, "fdatasync", synced.append)
+    stored.append("d")
+    stored.shadow.sync()
+    assert len(synced) == 1
 
 
 def test_producers_and_transactions_continue_after_a_kill(data: Path) -> None:

@@ -55,7 +55,7 @@ NOT_RUNNING = "the cluster is not running; use it inside its `with` block"
         ({"settings": {"num.partitions": None}}, TypeError, "setting num.partitions must be a str, int, float or bool, not None"),
         ({"settings": {"num.partitions": "many"}}, ValueError, "Invalid value many for configuration num.partitions"),
         ({"settings": {"num.partition": 3}}, ValueError, "unknown setting num.partition; did you mean num.partitions?"),
-        ({"settings": {"retention.ms": 3}}, ValueError, "retention.ms is a topic setting; did you mean the broker setting"),
+        ({"settings": {"retention.ms": 3, "log.retention.ms": 3}}, ValueError, "retention.ms is given as log.retention.ms too"),
         ({"settings": {"listeners": "PLAINTEXT:9092"}}, ValueError, "invalid listener 'PLAINTEXT:9092' in listeners"),
         ({"tls": "auto"}, TypeError, "tls must be True or False, not str"),
         ({"users": ["alice"]}, TypeError, 'users must map names to passwords, such as {"alice": "secret"}'),

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import closing
+from typing import Any
 
 import pytest
-from confluent_kafka import Consumer, Producer, TopicPartition
+from confluent_kafka import Consumer, KafkaError, Producer, TopicPartition
 
 from odradek import Cluster
 from odradek.broker.control_errors import InvalidControl
@@ -83,6 +84,34 @@ def test_committed_offset_goes_back(cluster: Cluster) -> None:
     assert handle.hits == 1
 
 
+def test_forged_certificate_is_refused_by_clients_that_check_it() -> None:
+    with Cluster(nodes=1, topics={"orders": 1}, tls=True) as cluster:
+        handle = cluster.damage("certificate:forged")
+        config = cluster.client_config("librdkafka") | {"log_level": 0}
+        assert error_of(config) == KafkaError._SSL
+        assert error_of({**config, "enable.ssl.certificate.verification": False}) is None
+        assert (handle.hits > 1, [record.value for record in cluster.records("orders")]) == (True, [b"a"])
+        handle.remove()
+        assert error_of(config) is None
+
+
+def error_of(config: dict[str, Any]) -> int | None:
+    """Returns the code of the first error that a producer gets, None if its record is stored."""
+    outcomes: list[KafkaError | None] = []
+    with Producer({**config, "error_cb": outcomes.append}) as producer:
+        producer.produce("orders", b"a", on_delivery=lambda error, _: outcomes.append(error))
+        while not outcomes:
+            producer.poll(1)
+        producer.purge()
+    return None if outcomes[0] is None else outcomes[0].code()
+
+
+def test_cluster_without_tls_shows_no_forged_certificate(cluster: Cluster) -> None:
+    handle = cluster.damage("certificate:forged")
+    cluster.produce("orders", ["a"])
+    assert (read(cluster, 1), handle.hits) == ([b"a"], 0)
+
+
 @pytest.mark.parametrize("text", ["orders", "orders-0#0:gone", "orders-0#1:burnt", "orders-0:gone", "billing@orders:offset-back"])
 def test_invalid_damage_names_the_form(text: str) -> None:
     with pytest.raises(InvalidControl, match="must have the form TOPIC-PARTITION#NUMBER"):
@@ -92,8 +121,9 @@ def test_invalid_damage_names_the_form(text: str) -> None:
 def test_damages_follow_from_the_data_that_all_runs_have() -> None:
     first = StoredData({("a-b", 0): 4, ("c", 1): 1}, {("a-b", 0): [3]}, [("g", "a-b", 0), ("h", "c", 1)])
     second = StoredData({("a-b", 0): 4}, {("a-b", 0): [3]}, [("g", "a-b", 0)])
-    found = [*map(str, damages_of([first, second]))]
+    found = [*map(str, damages_of([first._replace(has_certificates=True), second]))]
     assert found == [
+        "certificate:forged",
         *("a-b-0#1:gone", "a-b-0#1:twice", "a-b-0#1:swapped", "a-b-0#2:gone", "a-b-0#2:twice", "a-b-0#2:swapped"),
         *("a-b-0#4:gone", "a-b-0#4:twice", "a-b-0#3:aborted-visible", "g@a-b-0:offset-back"),
     ]

@@ -16,4 +16,14 @@ def test_page_escapes_texts_and_contains_diagrams() -> None:
     assert 'srcdoc="&lt;svg&gt;1&lt;/svg&gt;"' in page
     assert "not reached: Fetch#2@g:late" in page
     assert "2 faults were not tried" in page
+
+
+def test_page_names_damage_that_was_not_noticed() -> None:
+    found = Exploration("test_it", unnoticed={"orders-0#2:gone": "the 2nd record of orders-0 was gone"})
+    page = page_of_explorations([found], "")
+    assert "</span>: the 2nd record of orders-0 was gone (<code>orders-0#2:gone</code>)" in page
+
+
+def test_page_loads_nothing_from_elsewhere() -> None:
+    page = page_of_explorations([Exploration("test_it")], "")
     assert "default-src &#x27;none&#x27;" in page or "default-src 'none'" in page

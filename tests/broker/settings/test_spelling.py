@@ -6,7 +6,7 @@ import pytest
 
 from odradek.broker.settings.properties import InvalidConfig
 from odradek.broker.settings.rows import BROKER_SETTINGS, GROUP_SETTINGS, TOPIC_SETTINGS
-from odradek.broker.settings.spelling import check_scope, check_spelling
+from odradek.broker.settings.spelling import at_broker_level, check_spelling
 
 FOREIGN = """
 zookeeper.connect zookeeper.session.timeout.ms zookeeper.set.acl zookeeper.metadata.migration.enable zookeeper.ssl.client.enable host.name
@@ -30,7 +30,8 @@ def test_check_spelling_foreign_setting_passes(name: str) -> None:
 
 def test_check_spelling_every_kafka_setting_passes() -> None:
     check_spelling({*BROKER_SETTINGS, *TOPIC_SETTINGS, *GROUP_SETTINGS})
-    check_scope(BROKER_SETTINGS.keys())
+    settings = dict.fromkeys(BROKER_SETTINGS, "1")
+    assert at_broker_level(settings) == settings
 
 
 @pytest.mark.parametrize(
@@ -50,13 +51,20 @@ def test_check_spelling_misspelt_setting_raises(name: str, meant: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "scope", "meant"),
+    ("name", "broker_name"),
     [
-        ("retention.ms", "topic", "log.retention.ms"),
-        ("max.message.bytes", "topic", "message.max.bytes"),
-        ("consumer.session.timeout.ms", "group", "group.consumer.session.timeout.ms"),
+        ("flush.messages", "log.flush.interval.messages"),
+        ("retention.ms", "log.retention.ms"),
+        ("max.message.bytes", "message.max.bytes"),
+        ("consumer.session.timeout.ms", "group.consumer.session.timeout.ms"),
+        ("compression.type", "compression.type"),
+        ("some.plugin.setting", "some.plugin.setting"),
     ],
 )
-def test_check_scope_setting_of_other_scope_raises(name: str, scope: str, meant: str) -> None:
-    with pytest.raises(InvalidConfig, match=rf"^{name} is a {scope} setting; did you mean the broker setting {meant}\?$"):
-        check_scope([name])
+def test_at_broker_level_gives_settings_their_broker_name(name: str, broker_name: str) -> None:
+    assert at_broker_level({name: "1"}) == {broker_name: "1"}
+
+
+def test_at_broker_level_both_names_raise() -> None:
+    with pytest.raises(InvalidConfig, match=r"^retention.ms is given as log.retention.ms too, which is its name at the broker level"):
+        at_broker_level({"log.retention.ms": "1", "retention.ms": "1"})

@@ -22,7 +22,8 @@ def write_bill(servers, topic, order):
 
 def work(servers, topic, end):
     group = {"group.id": "billing", "auto.offset.reset": "earliest", "enable.auto.commit": False}
-    with closing(Consumer({"bootstrap.servers": servers, "log_level": 0, **group})) as consumer:
+    client = {"bootstrap.servers": servers, "log_level": 0, "session.timeout.ms": 6000}
+    with closing(Consumer(client | group)) as consumer:
         consumer.subscribe([topic])
         while time.monotonic() < end:
             order = consumer.poll(0.1)

@@ -11,11 +11,11 @@ from aiokafka.errors import KafkaError
 PAUSE = Event()
 
 
-async def read(servers, topic, seen):
+async def read(servers, topic, seen, written):
     reading = {"group_id": "reading", "auto_offset_reset": "earliest", "enable_auto_commit": False}
     async with AIOKafkaConsumer(topic, bootstrap_servers=servers, metadata_max_age_ms=200, **reading) as consumer:
         end = time.monotonic() + 15
-        while b"new" not in seen and time.monotonic() < end:
+        while not (b"new" in seen and written.is_set()) and time.monotonic() < end:
             try:
                 for records in (await consumer.getmany(timeout_ms=100)).values():
                     seen.update(record.value for record in records)
@@ -23,7 +23,7 @@ async def read(servers, topic, seen):
                 continue
 
 
-async def grow_and_write(cluster, topic):
+async def grow_and_write(cluster, topic, written):
     def asked():
         return len({each.sequence for each in cluster.requests(api="ListOffsets")})
 
@@ -42,18 +42,19 @@ async def grow_and_write(cluster, topic):
             await asyncio.to_thread(PAUSE.wait, 0.2)
         finally:
             await admin.close()
-    await asyncio.to_thread(cluster.wait_until, lambda: asked() > before)
-    writing = {"enable_idempotence": True}
-    async with AIOKafkaProducer(bootstrap_servers=cluster.bootstrap_servers, **writing) as producer:
+    async with AIOKafkaProducer(bootstrap_servers=cluster.bootstrap_servers, enable_idempotence=True) as producer:
+        await asyncio.to_thread(cluster.wait_until, lambda: asked() > before)
         await producer.send_and_wait(topic, b"new", partition=1)
+    written.set()
 
 
 def test_reader_sees_the_first_record_of_a_new_partition(kafka_cluster, kafka_topic):
     seen = set()
 
     async def both():
-        reading = read(kafka_cluster.bootstrap_servers, kafka_topic, seen)
-        await asyncio.gather(reading, grow_and_write(kafka_cluster, kafka_topic))
+        written = asyncio.Event()
+        reading = read(kafka_cluster.bootstrap_servers, kafka_topic, seen, written)
+        await asyncio.gather(reading, grow_and_write(kafka_cluster, kafka_topic, written))
 
     asyncio.run(both())
     assert seen == {b"new"}

@@ -16,7 +16,7 @@ def work(servers, topic, handled, done):
     with closing(consumer), closing(producer):
         end = time.monotonic() + 12
         while not done() and time.monotonic() < end:
-            for partition, records in consumer.poll(100, max_records=1).items():
+            for partition, records in consumer.poll(3000, max_records=1).items():
                 try:
                     for record in records:
                         handle(record, producer, topic, handled)

@@ -1,4 +1,5 @@
-// A shop sends an order, and counts how often it is stored. Its producer is idempotent, which is franz-go's default.
+// A shop sends an order, and counts how often it is stored. Its producer is
+// idempotent, which is franz-go's default.
 package main
 
 import (
@@ -18,11 +19,13 @@ func main() {
 		log.Fatal(err)
 	}
 	order := &kgo.Record{Topic: "orders", Value: []byte("order-1")}
-	if err := producer.ProduceSync(context.Background(), order).FirstErr(); err != nil {
+	produced := producer.ProduceSync(context.Background(), order)
+	if err := produced.FirstErr(); err != nil {
 		log.Fatal(err)
 	}
 	producer.Close()
-	records, err := exec.Command("odradek", "ctl", "record", "list", "orders").CombinedOutput()
+	listing := exec.Command("odradek", "ctl", "record", "list", "orders")
+	records, err := listing.CombinedOutput()
 	if count := strings.Count(string(records), "order-1"); err != nil || count != 1 {
 		log.Fatalf("error: the order is stored %d times", count)
 	}

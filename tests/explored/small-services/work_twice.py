@@ -24,7 +24,7 @@ def work(servers, topic, ledger, records):
         end = time.monotonic() + 12
         committed = 0
         while committed < records and time.monotonic() < end:
-            for batch in consumer.poll(100, max_records=1).values():
+            for batch in consumer.poll(3000, max_records=1).values():
                 for record in batch:
                     ledger.book(record)
                     try:

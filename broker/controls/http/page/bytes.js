@@ -38,10 +38,16 @@ function lines(all) {
 function prettyJson(all) {
   if (!/^\s*[[{]/.test(all)) return null;
   try {
-    return lines(JSON.stringify(JSON.parse(all), null, 2));
+    return lines(JSON.stringify(JSON.parse(all, exactNumber), null, 2));
   } catch {
     return null;
   }
+}
+
+/** Returns a number of a document with all of its digits, where the browser can, because a long of 64 bits has more than a number of JavaScript. */
+function exactNumber(_key, value, context) {
+  const { rawJSON } = /** @type {any} */ (JSON);
+  return typeof value === "number" && context?.source && rawJSON ? rawJSON(context.source) : value;
 }
 
 /** Returns a hexadecimal dump with 16 bytes on each line. */

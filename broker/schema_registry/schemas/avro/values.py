@@ -5,20 +5,17 @@ from __future__ import annotations
 import struct
 from typing import Any
 
-from ..schema import MAX_NESTING
+from ..schema import MAX_NESTING, MAX_PARTS
 from ..wire_format import ByteReader, InvalidData, write_zigzag
 from .types import NO_DEFAULT, AvroArray, AvroEnum, AvroFixed, AvroMap, AvroRecord, AvroType, AvroUnion, NamedType
-
-MAX_ITEMS = 1_000_000
-"""The most items of arrays and maps in one value, because items such as null need no bytes."""
 
 FLOATS = {"float": struct.Struct("<f"), "double": struct.Struct("<d")}
 
 
-def decode_avro(schema: AvroType, data: bytes) -> Any:
-    """Returns the JSON of data that were written with `schema`. Raises `InvalidData`."""
+def decode_avro(schema: AvroType, data: bytes, max_parts: int = MAX_PARTS) -> Any:
+    """Returns the JSON of data that were written with `schema`. Raises `InvalidData`, also for more than `max_parts` parts."""
     reader = ByteReader(data)
-    value = AvroDecoder(reader).decode(schema)
+    value = AvroDecoder(reader, max_parts).decode(schema)
     if reader.left:
         raise InvalidData(f"{reader.left} bytes are left behind the value")
     return value
@@ -32,13 +29,15 @@ def encode_avro(schema: AvroType, value: Any) -> bytes:
 class AvroDecoder:
     """Decodes one value."""
 
-    def __init__(self, reader: ByteReader) -> None:
+    def __init__(self, reader: ByteReader, max_parts: int) -> None:
         self._reader = reader
-        self._items_left = MAX_ITEMS
+        self._max_parts = self._parts_left = max_parts
         self._depth = 0
 
     def decode(self, schema: AvroType) -> Any:
         self._depth += 1
+        self._check_parts(1)
+        self._parts_left -= 1
         if self._depth > MAX_NESTING:
             raise InvalidData(f"the value is nested deeper than {MAX_NESTING} levels")
         value = self._decode(schema)
@@ -77,6 +76,11 @@ class AvroDecoder:
                 return self._reader.take(self._reader.zigzag()).decode("latin-1")
         return self._text()
 
+    def _check_parts(self, count: int) -> None:
+        """Raises `InvalidData` if so many more parts are too many."""
+        if count > self._parts_left:
+            raise InvalidData(f"the value has more than {self._max_parts} parts")
+
     def _text(self) -> str:
         try:
             return self._reader.take(self._reader.zigzag()).decode()
@@ -95,9 +99,7 @@ class AvroDecoder:
             if count < 0:
                 count = -count
                 self._reader.zigzag()  # the length of the block in bytes, for readers that skip it
-            self._items_left -= count
-            if self._items_left < 0:
-                raise InvalidData(f"the value has more than {MAX_ITEMS} items")
+            self._check_parts(count)
             yield from range(count)
 
 

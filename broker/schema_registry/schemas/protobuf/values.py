@@ -20,8 +20,10 @@ class ProtobufMessages:
     """The messages of a schema. Raises `InvalidSchema` if `protobuf` cannot make classes of them."""
 
     def __init__(self, schema: ProtobufSchema) -> None:
-        from google.protobuf import descriptor_pool
-
+        try:
+            from google.protobuf import descriptor_pool
+        except ImportError:
+            raise InvalidSchema("data of Protobuf need the package protobuf: pip install 'odradek[schema-registry]'") from None
         self._schema = schema
         self._pool = descriptor_pool.DescriptorPool()
         self._added: set[str] = set()

@@ -91,6 +91,7 @@ class ShareGroupMachine(RuleBasedStateMachine):
             assert epoch not in accepted or error.code is ErrorCode.GROUP_MAX_SIZE_REACHED
         else:
             assert epoch in accepted
+            client.in_doubt = True  # the response is lost, which may have had a new assignment
 
     @rule(number=numbers)
     def leave(self, number: int) -> None:

@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from odradek.broker.schema_registry.schemas.json_text import read_json, write_json
+from odradek.broker.schema_registry.schemas.json_text import is_longer, read_json, write_json
 
 
 @pytest.mark.parametrize(
@@ -25,6 +25,11 @@ from odradek.broker.schema_registry.schemas.json_text import read_json, write_js
 )
 def test_written_json_is_that_of_jackson(value: Any, text: str) -> None:
     assert write_json(value) == text
+
+
+@pytest.mark.parametrize("value", ["x" * 1000, ["x"] * 1000, {"x" * 1000: None}, [[[{"a": [1] * 1000}]]], {"a": {"b": "x" * 1000}}])
+def test_length_of_json_is_known_before_it_is_written(value: Any) -> None:
+    assert is_longer(value, 900) and not is_longer(value, 10_000)
 
 
 def test_last_of_two_equal_keys_is_read() -> None:

@@ -88,8 +88,8 @@ class TestAvro:
             ("int", b"\x02\x02", "1 bytes are left"),
             (["null"], b"\x04", "no branch of a union with the index 2"),
             ({"type": "enum", "name": "E", "symbols": ["A"]}, b"\x02", "no symbol of an enum with the index 1"),
-            ({"type": "array", "items": "null"}, write_zigzag(2**60), "more than 1000000 items"),
-            ({"type": "array", "items": "null"}, write_zigzag(-(2**60)) + b"\0", "more than 1000000 items"),
+            ({"type": "array", "items": "null"}, write_zigzag(2**60), "more than 1000000 parts"),
+            ({"type": "array", "items": "null"}, write_zigzag(-(2**60)) + b"\0", "more than 1000000 parts"),
             ({"type": "record", "name": "R", "fields": [{"name": "r", "type": ["null", "R"]}]}, b"\x02" * 500, "deeper than"),
             ({"type": "record", "name": "R", "fields": [{"name": "r", "type": "R"}]}, b"", "deeper than"),
         ],
@@ -97,6 +97,14 @@ class TestAvro:
     def test_hostile_data_are_refused(self, schema: Any, data: bytes, message: str) -> None:
         with pytest.raises(InvalidData, match=message):
             decode_avro(avro(schema), data)
+
+    def test_parts_without_bytes_are_counted(self) -> None:
+        schema: Any = "null"
+        for level in range(25):
+            first = {"type": "record", "name": f"R{level}", "fields": [{"name": "a", "type": schema}]}
+            schema = {**first, "fields": [*first["fields"], {"name": "b", "type": f"R{level - 1}" if level else "null"}]}
+        with pytest.raises(InvalidData, match="more than 1000 parts"):
+            decode_avro(avro(schema), b"", 1000)
 
     def test_damaged_data_end_in_a_value_or_an_error(self) -> None:
         chooser = random.Random(7)

@@ -53,7 +53,7 @@ export function recordBrowser(topic) {
     if (from.value === "time" && !moment.value) moment.value = localTime(nowMs() - 60_000);
   }
 
-  /** Returns the parameters of `record list` for one partition. */
+  /** Returns the parameters of `record decode` for one partition. */
   function parameters(each) {
     const common = { topic, partition: each.partition, limit: limit.value, max_bytes: MAX_BYTES };
     if (from.value === "newest") return { ...common, offset: Math.max(each.start_offset, each.end_offset - limit.value) };
@@ -69,7 +69,7 @@ export function recordBrowser(topic) {
       if (from.value === "offset" && !/^[0-9]*$/.test(offset.value)) throw new Error("The offset must be a number that is not negative.");
       const chosen = partition.value === "" ? partitions : partitions.filter((each) => each.partition === Number(partition.value));
       const answers = [];
-      for (const each of chosen) answers.push(...(await read("/record/list", parameters(each))));
+      for (const each of chosen) answers.push(...(await read("/record/decode", parameters(each))));
       records = sorted(answers, from.value === "newest").slice(0, Number(limit.value));
       show();
     } catch (problem) {
@@ -128,8 +128,8 @@ function recordElement(record, format, open) {
   const details = h("details", { open: open.has(key) }, h("summary", {},
     h("span", { class: "place" }, `${record.partition} : ${count(record.offset)}`),
     h("span", { class: "when" }, time(record.timestamp)),
-    h("span", { class: "key" }, preview(record.key, format, "no key")),
-    h("span", { class: "value" }, preview(record.value, format, "null (tombstone)"),
+    h("span", { class: "key" }, schemaTag(record.decoded_key), preview(record.key, record.decoded_key, format, "no key")),
+    h("span", { class: "value" }, schemaTag(record.decoded_value), preview(record.value, record.decoded_value, format, "null (tombstone)"),
       record.transaction && stateMark(record.transaction),
       record.headers.length > 0 && h("span", { class: "tag" }, counted(record.headers.length, "header")))));
   const build = () => {
@@ -140,8 +140,22 @@ function recordElement(record, format, open) {
   return h("li", { "data-key": key }, details);
 }
 
+/** Returns the subject and the id of the schema of a value, null if it has none. */
+function schemaTag(decoded) {
+  if (!decoded) return null;
+  const subject = decoded.subjects.length ? `${short(decoded.subjects[0], 60)}${decoded.subjects.length > 1 ? ` and ${decoded.subjects.length - 1} more` : ""}, ` : "";
+  return [h("span", { class: decoded.error === null ? "tag" : "state bad", title: decoded.error ?? "" }, `${subject}schema ${decoded.schema_id}`), " "];
+}
+
+/** Returns what is shown of a value and in which format: JSON by its schema, and bytes if it cannot be decoded. */
+function viewOf(value, decoded, format) {
+  if (!decoded || format === "Text" || format === "Hex") return [value, format];
+  return decoded.data === null ? [value, "Hex"] : [decoded.data, format];
+}
+
 /** Returns the beginning of a value on one line. */
-function preview(value, format, missing) {
+function preview(stored, decoded, chosen, missing) {
+  const [value, format] = viewOf(stored, decoded, chosen);
   if (value === null) return h("span", { class: "faint" }, missing);
   if (value === "") return h("span", { class: "faint" }, "empty");
   const line = format === "Hex" || typeof value !== "string" ? [...bytesOf(typeof value === "string" ? value.slice(0, 60) : value).subarray(0, 60)].map((each) => each.toString(16).padStart(2, "0")).join(" ") : short(value, PREVIEW);
@@ -150,12 +164,21 @@ function preview(value, format, missing) {
 
 function recordDetails(record, format) {
   const facts = [
-    [`Key (${record.key === null ? "none" : bytes(sizeOf(record.key))})`, record.key],
-    [`Value (${record.value === null ? "none" : bytes(sizeOf(record.value))})`, record.value],
+    [`Key (${record.key === null ? "none" : bytes(sizeOf(record.key))})`, record.key, record.decoded_key],
+    [`Value (${record.value === null ? "none" : bytes(sizeOf(record.value))})`, record.value, record.decoded_value],
   ];
   return h("div", { class: "details" },
-    facts.map(([label, value]) => [h("h3", {}, label), whole(value, format, label)]),
+    facts.map(([label, value, decoded]) => [h("h3", {}, label), schemaOf(decoded), whole(...viewOf(value, decoded, format), label)]),
     record.headers.length > 0 && [h("h3", {}, "Headers"), h("dl", { class: "facts" }, record.headers.map(([header, value]) => [h("dt", {}, short(header)), h("dd", {}, whole(value, format, `Header ${short(header, 40)}`))]))]);
+}
+
+/** Returns which schema a value has and, if it cannot be decoded, the reason. */
+function schemaOf(decoded) {
+  if (!decoded) return null;
+  const type = decoded.schema_type === null ? "" : ` (${short(decoded.schema_type)})`;
+  const subjects = decoded.subjects.length ? ` of ${decoded.subjects.map((each) => short(each)).join(", ")}` : "";
+  const reason = decoded.error !== null && h("p", { class: "state bad" }, `Not decoded: ${short(decoded.error, 500)}`);
+  return [h("p", { class: "faint" }, `Schema ${decoded.schema_id}${type}${subjects}`), reason];
 }
 
 function whole(value, format, label) {

@@ -226,6 +226,19 @@ public abstract class Controls {
         return FaultInfo.of(Controls.this.post("/fault/preset/disk-full", Options.arguments("node", node)));
     }
 
+    /** Delays what a node writes, as a slow disk does: records, committed offsets and ends of transactions. */
+    public FaultInfo diskSlow(long node, long ms) {
+        return FaultInfo.of(Controls.this.post("/fault/preset/disk-slow", Options.arguments("node", node, "ms", ms)));
+    }
+
+    /**
+     * Lets all nodes crash within the next write to a topic, so that a part of its last batch is in the file, and
+     * starts them again.
+     */
+    public FaultInfo tornWrite(String topic) {
+        return FaultInfo.of(Controls.this.post("/fault/preset/torn-write", Options.arguments("topic", topic)));
+    }
+
     /** Refuses records of a topic with acks=all, as if fewer than min.insync.replicas were in sync. */
     public FaultInfo notEnoughReplicas(String topic) {
         return FaultInfo.of(Controls.this.post("/fault/preset/not-enough-replicas", Options.arguments("topic", topic)));
@@ -329,6 +342,24 @@ public abstract class Controls {
         RecordsOptions options = new RecordsOptions();
         with.accept(options);
         return Json.list(Controls.this.get("/record/list", options.with("topic", topic)), Record::of);
+    }
+
+    /**
+     * Returns the records of a topic as `records` does, with keys and values as JSON if they begin with the id of a
+     * schema.
+     */
+    public List<DecodedRecord> decodedRecords(String topic) {
+        return Json.list(Controls.this.get("/record/decode", Options.arguments("topic", topic)), DecodedRecord::of);
+    }
+
+    /**
+     * Returns the records of a topic as `records` does, with keys and values as JSON if they begin with the id of a
+     * schema.
+     */
+    public List<DecodedRecord> decodedRecords(String topic, Consumer<DecodedRecordsOptions> with) {
+        DecodedRecordsOptions options = new DecodedRecordsOptions();
+        with.accept(options);
+        return Json.list(Controls.this.get("/record/decode", options.with("topic", topic)), DecodedRecord::of);
     }
 
     /** Waits until a topic has `n` records that consumers can read (read_committed), and returns all of its records. */
@@ -1084,6 +1115,42 @@ public abstract class Controls {
 
     }
 
+    /** Optional parameters of decodedRecords. Those that are not set have their defaults. */
+    public static final class DecodedRecordsOptions extends Options {
+        private DecodedRecordsOptions() {}
+
+        /** Only this partition. */
+        public DecodedRecordsOptions partition(long partition) {
+            set("partition", partition);
+            return this;
+        }
+
+        /** Only records from this offset on. */
+        public DecodedRecordsOptions offset(long offset) {
+            set("offset", offset);
+            return this;
+        }
+
+        /** Begin at the first record with this time or a later one. */
+        public DecodedRecordsOptions since(Instant since) {
+            set("since", since);
+            return this;
+        }
+
+        /** At most this many records of each partition. */
+        public DecodedRecordsOptions limit(long limit) {
+            set("limit", limit);
+            return this;
+        }
+
+        /** Stop in each partition after this many bytes of keys and values. */
+        public DecodedRecordsOptions maxBytes(long maxBytes) {
+            set("max_bytes", maxBytes);
+            return this;
+        }
+
+    }
+
     /** Optional parameters of waitForRecords. Those that are not set have their defaults. */
     public static final class WaitForRecordsOptions extends Options {
         private WaitForRecordsOptions() {}
@@ -1498,6 +1565,55 @@ public abstract class Controls {
             return new CrashedClient(
                     Json.integer(fields.get("connections")),
                     Json.list(fields.get("groups"), Json::text));
+        }
+    }
+
+    /** A key or value with the id of a schema. */
+    public record DecodedData(
+            long schemaId,
+            String schemaType,
+            List<String> subjects,
+            String data,
+            String error) {
+        static DecodedData of(Object json) {
+            Map<String, Object> fields = Json.object(json);
+            return new DecodedData(
+                    Json.integer(fields.get("schema_id")),
+                    Json.nullable(fields.get("schema_type"), Json::text),
+                    Json.list(fields.get("subjects"), Json::text),
+                    Json.nullable(fields.get("data"), Json::text),
+                    Json.nullable(fields.get("error"), Json::text));
+        }
+    }
+
+    /**
+     * A stored record with what its key and value are by their schemas, null for data that do not begin with the id
+     * of a schema.
+     */
+    public record DecodedRecord(
+            String topic,
+            long partition,
+            long offset,
+            long timestamp,
+            Bytes key,
+            Bytes value,
+            List<Header> headers,
+            String transaction,
+            DecodedData decodedKey,
+            DecodedData decodedValue) {
+        static DecodedRecord of(Object json) {
+            Map<String, Object> fields = Json.object(json);
+            return new DecodedRecord(
+                    Json.text(fields.get("topic")),
+                    Json.integer(fields.get("partition")),
+                    Json.integer(fields.get("offset")),
+                    Json.integer(fields.get("timestamp")),
+                    Json.nullable(fields.get("key"), Json::bytes),
+                    Json.nullable(fields.get("value"), Json::bytes),
+                    Json.list(fields.get("headers"), Json::header),
+                    Json.nullable(fields.get("transaction"), Json::text),
+                    Json.nullable(fields.get("decoded_key"), DecodedData::of),
+                    Json.nullable(fields.get("decoded_value"), DecodedData::of));
         }
     }
 
