@@ -18,6 +18,7 @@ import uuid
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from . import dates
@@ -202,13 +203,19 @@ def _librdkafka() -> list[Any]:
     return [each for each in (*classes, getattr(admin, "AdminClient", None)) if each is not None]
 
 
+@cache
+def _is_frozen() -> bool:
+    """Returns whether the program had frozen its objects before the first run. It is asked once, because the count visits all of them."""
+    return gc.get_freeze_count() > 0
+
+
 @contextmanager
 def uncollected() -> Iterator[None]:
     """Collects no garbage until the end of the block, because that would finalize objects at times that no seed decides.
 
     The garbage of the block is collected at its end. No warning tells of unclosed clients, because a host that is killed closes nothing.
     """
-    collects, freezes = gc.isenabled(), not gc.get_freeze_count()
+    collects, freezes = gc.isenabled(), not _is_frozen()
     gc.disable()
     if freezes:
         gc.freeze()  # so that only what the block creates is searched at its end
