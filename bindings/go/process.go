@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	startTimeout = 30 * time.Second
+	startTimeout = 120 * time.Second
 	stopTimeout  = 10 * time.Second
 	lookInterval = 500 * time.Millisecond
 	keptBytes    = 16 << 10

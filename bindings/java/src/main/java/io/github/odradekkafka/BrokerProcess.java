@@ -17,7 +17,7 @@ import java.util.function.Consumer;
 
 /** A running {@code odradek serve}. It ends when its standard input does, which the system closes even if the JVM is killed. */
 final class BrokerProcess {
-    private static final int START_TIMEOUT_S = 30;
+    private static final int START_TIMEOUT_S = 120;
     private static final int STOP_TIMEOUT_S = 10;
     private static final int KEPT_LINES = 100;
 
