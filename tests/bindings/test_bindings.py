@@ -72,9 +72,9 @@ def run(command: list[str], folder: Path) -> str:
         pytest.skip(str(reason))
 
 
-def survives(command: str, folder: Path) -> bool:
-    """Tells whether the tests of a service, which start a cluster of their own elsewhere, pass when the response to a write is lost."""
-    return explore(command, folder, "--only", LOST_RESPONSE).endswith(": 1 passed, 0 failed, 0 not reached")
+def assert_survival(command: str, folder: Path) -> None:
+    """Fails unless the test of a service, which starts a cluster of its own elsewhere, passes when the response to a write is lost."""
+    assert explore(command, folder, "--only", LOST_RESPONSE).endswith(": 1 passed, 0 failed, 0 not reached")
 
 
 def listing_of_controls(page: str) -> str:
@@ -103,7 +103,7 @@ def test_go_module_and_a_service_that_uses_it_pass(tmp_path: Path) -> None:
     service = copy_beside_package(tmp_path, BINDINGS / "go", SERVICES / "go")
     (service / "listing_test.go").write_text(GO_LISTING % listing_of_controls("docs/go.md"))
     assert run(["go", "test", "-count=1", "-v", "."], service).count("--- PASS: Test") == 3
-    assert survives("go test -count=1 -run TestOrderReachesTheShop .", service)
+    assert_survival("go test -count=1 -run TestOrderReachesTheShop .", service)
 
 
 def test_node_package_and_a_service_that_uses_it_pass(tmp_path: Path) -> None:
@@ -113,7 +113,7 @@ def test_node_package_and_a_service_that_uses_it_pass(tmp_path: Path) -> None:
     (service / "listing.test.mjs").write_text(NODE_LISTING % listing_of_controls("docs/node.md"))
     run(["npm", "install", "--no-audit", "--no-fund"], service)
     assert "# pass 3\n# fail 0" in run(["npm", "test"], service)
-    assert survives("node --test --test-name-pattern=reaches orders.test.mjs", service)
+    assert_survival("node --test --test-name-pattern=reaches orders.test.mjs", service)
     assert re.search(r"# tests (\d+)\n# suites 0\n# pass \1\n", run(["npm", "test"], tmp_path / "bindings/node"))
 
 

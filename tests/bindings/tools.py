@@ -51,8 +51,9 @@ def listens(address: str) -> bool:
 
 
 def explore(command: str, folder: Path, *options: str) -> str:
-    """Explores a command and returns the last line. Raises AssertionError if the command does not survive, or cannot be explored."""
-    return run(["odradek", "explore", *options, "--exec", command], folder).splitlines()[-1]
+    """Explores a command and returns the line of its result. Raises AssertionError if it does not survive, or cannot be explored."""
+    lines = run(["odradek", "explore", *options, "--exec", command], folder).splitlines()
+    return [line for line in lines if line.startswith("kafka explore: ")][-1]  # remarks follow it
 
 
 def maven_test(project: str, test: str) -> list[str]:
