@@ -12,7 +12,7 @@ from ..schema_registry.registry import SchemaRegistry
 from ..schema_registry.schemas import InvalidSchema
 from ..schema_registry.schemas.conversion import Decode, decoder_of
 from ..schema_registry.schemas.json_text import is_longer, write_json
-from ..schema_registry.schemas.wire_format import HEADER, InvalidData, split_payload
+from ..schema_registry.schemas.wire_format import HEADER, InvalidData, schema_id_of
 from ..schema_registry.subjects import DEFAULT_CONTEXT
 from .stored_records import DecodedData, DecodedRecord, Record
 
@@ -39,15 +39,14 @@ class RecordDecoder:
 
     def _decoded(self, data: bytes | None) -> DecodedData | None:
         """Returns the JSON of data, None for data without a schema id and in a cluster without schemas."""
-        if data is None or len(data) < HEADER.size or data[0] != 0 or not self._has_schemas:
+        if data is None or not self._has_schemas or (schema_id := schema_id_of(data)) is None:
             return None
-        schema_id, content = split_payload(data)
         stored = self._registry.index.by_id(DEFAULT_CONTEXT, schema_id)
         if stored is None:
             return DecodedData(schema_id, None, [], None, f"the schema registry has no schema with the id {schema_id}")
         text = error = None
         try:
-            text = self._decode(stored, content)
+            text = self._decode(stored, data[HEADER.size :])
         except (InvalidData, InvalidSchema) as refusal:
             error = str(refusal)
         subjects = sorted(self._registry.index.subjects_of(DEFAULT_CONTEXT, schema_id))

@@ -12,11 +12,17 @@ class InvalidData(Exception):
     """The bytes, or the JSON, do not fit the schema or the wire format. The message says where."""
 
 
+def schema_id_of(payload: bytes) -> int | None:
+    """Returns the id of the schema of a key or value, None if it was not written with a schema registry."""
+    return HEADER.unpack_from(payload)[1] if len(payload) >= HEADER.size and payload[0] == 0 else None
+
+
 def split_payload(payload: bytes) -> tuple[int, bytes]:
     """Returns the id of the schema and the data of a key or value. Raises `InvalidData`."""
-    if len(payload) < HEADER.size or payload[0] != 0:
+    schema_id = schema_id_of(payload)
+    if schema_id is None:
         raise InvalidData("the data do not begin with the byte 0 and the id of a schema: they were not written with a schema registry")
-    return HEADER.unpack_from(payload)[1], payload[HEADER.size :]
+    return schema_id, payload[HEADER.size :]
 
 
 def join_payload(schema_id: int, data: bytes) -> bytes:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
+from ...schema_registry.schemas.wire_format import schema_id_of
 from ..exchange import Event, Exchange
 from .contents import records_of
 
@@ -20,9 +21,6 @@ REQUEST, CONTROL = "schema registry", "control"
 SUBJECT_NOT_FOUND, SCHEMA_NOT_FOUND = 40401, 40403
 READ_ONLY = 42205
 _CONTEXT = re.compile(r":\.[^:]*:")
-_MAGIC_BYTE = 0
-_HEADER_BYTES = 5
-"""The byte 0 and the id of the schema in front of data (Confluent's wire format)."""
 
 
 class WrittenId(NamedTuple):
@@ -78,8 +76,7 @@ def _written_ids(client: ClientHistory, exchange: Exchange) -> Iterator[WrittenI
         for part, data in (("key", record.key), ("value", record.value)):
             if data is None or f"__{part}_schema_id" in in_headers:
                 continue
-            has_id = len(data) >= _HEADER_BYTES and data[0] == _MAGIC_BYTE
-            schema_id = int.from_bytes(data[1:_HEADER_BYTES], "big") if has_id else None
+            schema_id = schema_id_of(data)
             if schema_id != 0:  # the record of the cluster has zeros in place of the bytes that it does not keep
                 yield WrittenId(client, exchange, topic, part, schema_id)
 
