@@ -32,31 +32,30 @@ def chart(rows: Sequence[Row], names: Sequence[str], medians: Medians, subtitle:
 
     Brokers without a figure in a row have no bar in its group, and rows without any figure have no group.
     """
-    parts, top = [_text(16, 28, "odradek beside other brokers", "title"), _text(16, 48, subtitle, "quiet"), *_legend(names)], TOP
+    parts, top = [label(16, 28, "odradek beside other brokers", "title"), label(16, 48, subtitle, "quiet"), *_legend(names)], TOP
     for row in rows:
         bars = [(name, figure) for name in names if (figure := medians.get((row.name, name))) is not None]
         if bars:
             parts += _group(row, bars, medians, top)
             top += max(len(bars), 2) * BAR_HEIGHT + GROUP_GAP
     for note in ("In brackets: odradek's figure divided by the peer's.", *notes):
-        parts.append(_text(16, top + 10, note, "quiet"))
+        parts.append(label(16, top + 10, note, "quiet"))
         top += LINE_HEIGHT
     top += GROUP_GAP
-    head = f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{top}" viewBox="0 0 {WIDTH} {top}" role="img">'
-    return "\n".join([head, f"<title>{escape(subtitle)}</title>", f"<style>{_STYLE}</style>", *parts, "</svg>", ""])
+    return picture(WIDTH, top, subtitle, _STYLE, parts)
 
 
 def _legend(names: Sequence[str]) -> list[str]:
     parts = []
     for number, name in enumerate(names):
         left = BAR_LEFT + number * 90
-        parts += [_bar(name, left, 58, 10), _text(left + 16, 68, name)]
+        parts += [_bar(name, left, 58, 10), label(left + 16, 68, name)]
     return parts
 
 
 def _group(row: Row, bars: Sequence[tuple[str, float]], medians: Medians, top: int) -> list[str]:
     better = "more is better" if row.more_is_better else "less is better"
-    parts = [_text(16, top + 11, row.name, "name"), _text(16, top + 11 + BAR_HEIGHT, f"{row.unit}, {better}".removeprefix(", "), "quiet")]
+    parts = [label(16, top + 11, row.name, "name"), label(16, top + 11 + BAR_HEIGHT, f"{row.unit}, {better}".removeprefix(", "), "quiet")]
     largest = max(figure for _, figure in bars)
     for number, (name, figure) in enumerate(bars):
         width = max(BAR_WIDTH * figure / largest, 1) if largest else 1
@@ -64,7 +63,7 @@ def _group(row: Row, bars: Sequence[tuple[str, float]], medians: Medians, top: i
         text = f"{text_of(figure)} {row.unit}".rstrip() + divided
         parts += [
             _bar(name, BAR_LEFT, top + number * BAR_HEIGHT, width),
-            _text(BAR_LEFT + width + 6, top + number * BAR_HEIGHT + 10, text, "quiet"),
+            label(BAR_LEFT + width + 6, top + number * BAR_HEIGHT + 10, text, "quiet"),
         ]
     return parts
 
@@ -74,5 +73,13 @@ def _bar(name: str, left: float, top: float, width: float) -> str:
     return f'<rect class="b{BROKERS.index(name)}" {place} rx="2"><title>{escape(name)}</title></rect>'
 
 
-def _text(left: float, baseline: float, text: str, kind: str = "") -> str:
-    return f'<text class="{kind}" x="{left:.1f}" y="{baseline}">{escape(text)}</text>'
+def label(left: float, baseline: float, text: str, kind: str = "", anchor: str = "") -> str:
+    """Returns a text, which begins at `left` unless another anchor is given."""
+    aligned = f' text-anchor="{anchor}"' if anchor else ""
+    return f'<text class="{kind}" x="{left:.1f}" y="{baseline:g}"{aligned}>{escape(text)}</text>'
+
+
+def picture(width: int, height: int, subtitle: str, style: str, parts: Sequence[str]) -> str:
+    """Returns the SVG with these parts. Readers without a picture get the subtitle."""
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}" role="img">'
+    return "\n".join([head, f"<title>{escape(subtitle)}</title>", f"<style>{style}</style>", *parts, "</svg>", ""])

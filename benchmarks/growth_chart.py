@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from xml.sax.saxutils import escape
 
 from .brokers import ODRADEK
+from .chart import label, picture
 from .growth import ACKNOWLEDGEMENT, CPU, FIGURES, MEMORY, SIZES, THINGS, row_name
 from .rows import Medians, text_of
 
@@ -37,18 +38,17 @@ _STYLE = """
 
 def growth_chart(medians: Medians, subtitle: str) -> str:
     """Returns the SVG. A kind of things without figures has no line."""
-    parts = [_text(16, 28, "how odradek's cost grows", "title"), _text(16, 48, subtitle, "quiet"), *_legend()]
+    parts = [label(16, 28, "how odradek's cost grows", "title"), label(16, 48, subtitle, "quiet"), *_legend()]
     for number, figure in enumerate(FIGURES):
         parts += _panel(figure, medians, LEFT + number * (PANEL_WIDTH + GAP))
-    head = f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{HEIGHT}" viewBox="0 0 {WIDTH} {HEIGHT}" role="img">'
-    return "\n".join([head, f"<title>{escape(subtitle)}</title>", f"<style>{_STYLE}</style>", *parts, "</svg>", ""])
+    return picture(WIDTH, HEIGHT, subtitle, _STYLE, parts)
 
 
 def _legend() -> Iterator[str]:
     for number, things in enumerate(THINGS):
         left = LEFT + number * 110
         yield f'<path class="l{number}" d="M{left} 66h16"/>'
-        yield _text(left + 22, 70, things)
+        yield label(left + 22, 70, things)
 
 
 def _panel(figure: str, medians: Medians, left: int) -> Iterator[str]:
@@ -58,13 +58,13 @@ def _panel(figure: str, medians: Medians, left: int) -> Iterator[str]:
     lowest, highest = math.floor(math.log10(min(values))), math.ceil(math.log10(max(values)))
     highest = max(highest, lowest + 1)
     bottom = TOP + PANEL_HEIGHT
-    yield _text(left, TOP - 8, TITLES[figure], "name")
+    yield label(left, TOP - 8, TITLES[figure], "name")
     for power in range(lowest, highest + 1):
         level = bottom - PANEL_HEIGHT * (power - lowest) / (highest - lowest)
         yield f'<path class="grid" d="M{left} {level:.1f}h{PANEL_WIDTH}"/>'
-        yield _text(left - 6, level + 4, f"{10.0**power:g}", "quiet", "end")
+        yield label(left - 6, level + 4, f"{10.0**power:g}", "quiet", "end")
     for size in SIZES:
-        yield _text(_across(size, left), bottom + 18, f"{size:,}", "quiet", "middle")
+        yield label(_across(size, left), bottom + 18, f"{size:,}", "quiet", "middle")
     for number, things in enumerate(THINGS):
         drawn = [
             (_across(size, left), bottom - PANEL_HEIGHT * (math.log10(value) - lowest) / (highest - lowest))
@@ -84,7 +84,3 @@ def _points(things: str, figure: str, medians: Medians) -> Sequence[tuple[int, f
 
 def _across(size: int, left: int) -> float:
     return left + PANEL_WIDTH * math.log10(size / SIZES[0]) / math.log10(SIZES[-1] / SIZES[0])
-
-
-def _text(left: float, baseline: float, text: str, kind: str = "", anchor: str = "start") -> str:
-    return f'<text class="{kind}" x="{left:.1f}" y="{baseline:.1f}" text-anchor="{anchor}">{escape(text)}</text>'
