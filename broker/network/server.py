@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from ...protocol.errors import KafkaError
 from ...storage.memory import LogMemory
-from ..api.gate import Parked
+from ..api.context import Parked
 from ..cluster.startup_topics import create_topics
 from ..cluster.state import ClusterState
 from ..connections.core import Core
@@ -197,7 +197,7 @@ class Server:
         if state is None:
             cluster = ClusterState(config, turns, self._random, self._log_memory)
         else:
-            from ..snapshots.continuation import restore_cluster
+            from ..snapshots.cluster import restore_cluster
 
             present = None if former is None else former.cluster
             cluster = restore_cluster(state, config, turns, self._random, self._log_memory, present)
