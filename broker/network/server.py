@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ..controls.http.access import ControlAddress
-    from ..directories.source import Source
+    from ..directories.source import ImportSource
     from ..durability.data_directory import DataDirectory
     from ..durability.shadow import Shadow
     from ..faults.fault import Fault
@@ -62,7 +62,7 @@ class ServerOptions:
     """The topics that exist from the start."""
     data: Sequence[Path] = ()
     """Files of seed data."""
-    log_dirs: Source | None = None
+    log_dirs: ImportSource | None = None
     """The log directories of brokers, with whose contents the cluster begins."""
     data_dir: DataDirectory | None = None
     """The directory that keeps the data of the cluster, None without one."""
