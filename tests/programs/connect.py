@@ -6,7 +6,7 @@ import json
 import subprocess
 import urllib.error
 import urllib.request
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,8 @@ from tests.cache import Unavailable
 from tests.programs.program import PATIENCE_S, Program
 
 GROUP = "connect-workers"
+CLUSTER_SETTINGS = {"group.min.session.timeout.ms": 1000}
+"""The settings of a cluster whose workers have SETTINGS."""
 CONFLICT = 409
 """The status of the REST interface while the workers are rebalancing."""
 SETTINGS = {
@@ -60,13 +62,13 @@ def properties(file: Path, settings: Mapping[str, object]) -> str:
 
 
 class Worker(Program):
-    """A worker in a JVM of its own."""
+    """A worker in a JVM of its own. `added` are directories of further jars, such as those of converters."""
 
-    def __init__(self, cluster: Cluster, directory: Path) -> None:
+    def __init__(self, cluster: Cluster, directory: Path, added: Sequence[Path] = ()) -> None:
         self._cluster = cluster
         file = properties(directory / "worker.properties", SETTINGS | {"bootstrap.servers": cluster.bootstrap_servers})
         main = "org.apache.kafka.connect.cli.ConnectDistributed"
-        super().__init__(apache_kafka.command(main, file, libraries=libraries()), directory)
+        super().__init__(apache_kafka.command(main, file, libraries=[*libraries(), *added]), directory)
 
     @cached_property
     def address(self) -> str:
