@@ -10,7 +10,7 @@ from .declaration import Controls, control
 from .nodes import remedy
 
 if TYPE_CHECKING:
-    from ..api.gate import Parked
+    from ..api.context import Parked
     from ..cluster.silence import Silence
     from ..cluster.state import ClusterState
     from ..connections.connection import Connection
