@@ -18,6 +18,7 @@ from odradek.broker.cluster.controller import Brokers
 from odradek.broker.cluster.log_dirs import LogDirs
 from odradek.broker.cluster.log_levels import LogLevels
 from odradek.broker.cluster.state import ClusterState
+from odradek.broker.groups.coordinator import Groups
 from odradek.broker.groups.settings import GroupSettings
 from odradek.broker.scheduling.timers import Timers
 from odradek.broker.security.authorizer import Authorizer
@@ -91,6 +92,7 @@ _CAPTURE: dict[type, Callable[[Any], Any]] = {
     GroupConfig: lambda config: dict(config.overrides),
     MetricSubscriptions: lambda subscriptions: {name: dict(config.overrides) for name, config in subscriptions.configs.items()},
     LogDirs: lambda dirs: {"placed": dict(dirs.placed), "moves": captured(dirs.moves), "chosen": dict(dirs.chosen)},
+    Groups: lambda groups: {name: captured(getattr(groups, name)) for name in GROUPS},
     LogLevels: _left_out,
     Authorizer: lambda authorizer: list(map(repr, authorizer._acls)),
     ShareCoordinator: lambda states: {key: [states.summary(*key), states.read(key, -1)] for key in states},
@@ -99,6 +101,8 @@ _CAPTURE: dict[type, Callable[[Any], Any]] = {
 }
 
 
+GROUPS = ("_table", "classic", "consumer", "share", "streams", "offsets", "offset_expiry")
+"""The attributes of `Groups`, some of which are created on use."""
 LOST_IN_A_RESTART = ("fetch_sessions", "share_partitions", "client_metrics", "connections", "request_memory", "_share_view")
 """The attributes of brokers that a snapshot does not contain."""
 CREATED_ON_USE = ("log_levels", "metric_subscriptions", "nodes", "regexes", "share_states")
