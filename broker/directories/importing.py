@@ -134,9 +134,9 @@ def _leader(replicas: list[int], chosen: Copy | None, record: PartitionRecord | 
 def _import_settings(cluster: ClusterState, image: MetadataImage) -> None:
     cluster.features.levels |= {name: level for name, level in image.features.items() if name in cluster.features.supported}
     cluster.features.limit()
-    cluster.alter_brokers(None, dict(cluster.config.cluster_wide) | _known(cluster, image.configs_of(BROKER_CONFIG, "")))
+    cluster.alter_brokers(None, dict(cluster.config.cluster_wide) | _known_settings(cluster, image.configs_of(BROKER_CONFIG, "")))
     for node_id, broker in cluster.brokers.items():
-        if own := _known(cluster, image.configs_of(BROKER_CONFIG, str(node_id))):
+        if own := _known_settings(cluster, image.configs_of(BROKER_CONFIG, str(node_id))):
             cluster.alter_brokers(broker, own)
     for (kind, name), configs in image.configs.items():
         try:
@@ -152,7 +152,7 @@ def _import_settings(cluster: ClusterState, image: MetadataImage) -> None:
             cluster.alter_quotas(entity_of(dict(parts)), dict(quotas), validate_only=False)
 
 
-def _known(cluster: ClusterState, configs: Mapping[str, str]) -> dict[str, str]:
+def _known_settings(cluster: ClusterState, configs: Mapping[str, str]) -> dict[str, str]:
     """Returns the settings of brokers that the emulated release knows. Listeners are those of this start."""
     return {name: text for name, text in configs.items() if name in cluster.config.rows.broker and "listener" not in name}
 
