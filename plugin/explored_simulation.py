@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ..broker.exploring.damage import StoredData
 from ..broker.exploring.points import RequestPoint, points_of
-from ..broker.exploring.topology import Topology, topology_of
+from ..broker.exploring.topology import ClusterTopology, topology_of
 from ..broker.exploring.verdicts import MAX_FINDINGS, Evidence
 from ..simulation.errors import Deadlock, Hung, Livelock
 from ..simulation.seeds import run_seed
@@ -30,7 +30,7 @@ class ExploredSimulation:
         self.handles: list[AsyncFaultHandle] = []
         self.uses_cluster = self.hangs = False
         self.points: list[RequestPoint] = []
-        self.topology = Topology(0, {})
+        self.topology = ClusterTopology(0, {})
         self.stored = StoredData({}, {}, [])
         self.evidence = Evidence()
 
@@ -64,7 +64,7 @@ class ExploredSimulation:
         self.points += points_of(await cluster.wire.since())
         topics = await cluster.topics()
         topology = topology_of(topics, len(await cluster.nodes()))
-        self.topology = Topology(max(self.topology.nodes, topology.nodes), {**self.topology.topics, **topology.topics})
+        self.topology = ClusterTopology(max(self.topology.nodes, topology.nodes), {**self.topology.topics, **topology.topics})
         records = {
             (topic.name, part.partition): await cluster.records(topic.name, partition=part.partition) if part.end_offset else []
             for topic in topics

@@ -28,12 +28,12 @@ from ..topics.partition import Partition, Topic
 from ..topics.replication import NO_LEADER
 from ..topics.topics import internal_topic
 from .coordinators import replay_coordinators
-from .source import Source
+from .source import ImportSource
 
 log = logging.getLogger("kafka.log.LogManager")
 
 
-def import_directories(cluster: ClusterState, source: Source) -> None:
+def import_directories(cluster: ClusterState, source: ImportSource) -> None:
     """Fills a cluster that has the nodes of the directories. Raises InvalidConfig for files that cannot be read."""
     image = source.image
     try:
@@ -59,7 +59,7 @@ def _producer_ids(cluster: ClusterState) -> Iterator[int]:
     return (producer_id for partition in cluster.topics.partitions() for producer_id, _ in partition.producers)
 
 
-def _import_topics(cluster: ClusterState, source: Source) -> None:
+def _import_topics(cluster: ClusterState, source: ImportSource) -> None:
     if source.image is not None:
         for found in source.image.topics.values():
             if source.selection.takes(found.name) and found.partitions:
@@ -78,7 +78,7 @@ def _import_topics(cluster: ClusterState, source: Source) -> None:
             _add_partition(cluster, source, topic, None)
 
 
-def _stored_id(source: Source, topic: str) -> bytes | None:
+def _stored_id(source: ImportSource, topic: str) -> bytes | None:
     """Returns the id in the folder of a partition; None if no folder has one, as those of brokers before 2.8."""
     for name, copies in source.copies.items():
         path = copies[0].directory.partitions[name] / PARTITION_METADATA
@@ -101,7 +101,7 @@ def _new_topic(cluster: ClusterState, name: str, topic_id: bytes, configs: Mappi
     return topic
 
 
-def _add_partition(cluster: ClusterState, source: Source, topic: Topic, record: PartitionRecord | None) -> None:
+def _add_partition(cluster: ClusterState, source: ImportSource, topic: Topic, record: PartitionRecord | None) -> None:
     name, nodes = PartitionName(topic.name, len(topic.partitions)), list(cluster.brokers)
     chosen = source.best_copy(name, record)
     wanted = [copy.node_id for copy in source.copies.get(name, [])] if record is None else record.replicas

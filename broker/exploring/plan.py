@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from .points import SEPARATOR, RequestPoint, Specification
 from .table import ADMIN_WRITES, FAULTS, WRITES, faults_at
-from .topology import Topology
+from .topology import ClusterTopology
 
 MAX_WRITES = 12
 """How many writes of one API and role are tried."""
@@ -63,7 +63,9 @@ class Trial(NamedTuple):
         return "; then ".join(f"{role}: {words}" for role, words in self.words)
 
 
-def plan_trials(points: Sequence[RequestPoint], topology: Topology, without: Container[str] = (), also: Container[str] = ()) -> list[Trial]:
+def plan_trials(
+    points: Sequence[RequestPoint], topology: ClusterTopology, without: Container[str] = (), also: Container[str] = ()
+) -> list[Trial]:
     """Returns the runs with one fault, in the order in which they should be tried.
 
     The faults in `without` are left out, and of the rare ones those in `also` are tried.

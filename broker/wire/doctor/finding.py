@@ -11,7 +11,7 @@ from ..labels import shorten
 from ..lines import Lines
 
 if TYPE_CHECKING:
-    from .history import History
+    from .history import WireHistory
 
 T = TypeVar("T")
 K = TypeVar("K", bound=Hashable)
@@ -39,7 +39,7 @@ class Finding:
 
 Description = dict[str, Any]
 """A finding as JSON: the fields of `FindingInfo` in controls/wire.py."""
-Check = Callable[["History"], Iterable[Finding]]
+Check = Callable[["WireHistory"], Iterable[Finding]]
 """A function that finds the mistakes of one kind."""
 
 

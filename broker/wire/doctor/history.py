@@ -131,7 +131,7 @@ def families(clients: Iterable[ClientHistory]) -> list[ClientHistory]:
     return list(found.values())
 
 
-class History:
+class WireHistory:
     """The clients of the entries from the number `since` on, in the order in which they appear.
 
     `earlier` are the entries before these. `end_ms` is the time of the last entry by the wall clock.

@@ -12,7 +12,7 @@ from ..exchange import Event, Exchange
 from .contents import records_of
 
 if TYPE_CHECKING:
-    from .history import ClientHistory, History
+    from .history import ClientHistory, WireHistory
 
 REGISTER = re.compile(r"/subjects/[^/]+/versions")
 LATEST = re.compile(r"/subjects/[^/]+/versions/latest")
@@ -41,7 +41,7 @@ class WrittenId(NamedTuple):
 class SchemaUse:
     """The schemas of a history. Requests that faults have hit, or that a test has disturbed, are left out."""
 
-    def __init__(self, history: History) -> None:
+    def __init__(self, history: WireHistory) -> None:
         self._history = history
         self.requests = [event for event in history.events(REQUEST) if not history.excuses(event)]
 

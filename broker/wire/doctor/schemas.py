@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from ...plurals import counted
 from ..exchange import Entry, Event, Exchange
 from .finding import Finding, evidence, grouped, listed
-from .history import ClientHistory, History
+from .history import ClientHistory, WireHistory
 from .schema_use import (
     LATEST,
     READ_ONLY,
@@ -26,7 +26,7 @@ from .schema_use import (
 CONFLICT, OK = 409, 200
 
 
-def incompatible_schemas(history: History) -> Iterable[Finding]:
+def incompatible_schemas(history: WireHistory) -> Iterable[Finding]:
     """Finds clients that want to register schemas which the compatibility level of their subject forbids."""
     refused = [event for event in history.schemas.asked(REGISTER, "POST") if event.fields["status"] == CONFLICT]
     for (client, subject), events in _by_client(refused).items():
@@ -39,7 +39,7 @@ def incompatible_schemas(history: History) -> Iterable[Finding]:
         yield Finding("an incompatible schema", client, problem, advice, settings, evidence(events))
 
 
-def unknown_schema_ids(history: History) -> Iterable[Finding]:
+def unknown_schema_ids(history: WireHistory) -> Iterable[Finding]:
     """Finds clients that ask the registry for ids which it does not have, and producers whose records are refused for such an id."""
     use = history.schemas
     missing = [event for event in use.asked(SCHEMA, "GET") if event.fields.get("error_code") == SCHEMA_NOT_FOUND]
@@ -61,7 +61,7 @@ def unknown_schema_ids(history: History) -> Iterable[Finding]:
         yield Finding("an unknown schema id", str(refusal.client), refusal.problem, advice, settings, evidence(refusal.exchanges))
 
 
-def records_without_ids(history: History) -> Iterable[Finding]:
+def records_without_ids(history: WireHistory) -> Iterable[Finding]:
     """Finds producers that write data without a schema id to a topic for which schemas are registered."""
     use = history.schemas
     advice = (
@@ -84,7 +84,7 @@ _STRATEGY_ADVICE = "use the same subject name strategy in all clients of a topic
 _STRATEGY_SETTINGS = ("value.subject.name.strategy", "key.subject.name.strategy", "confluent.value.subject.name.strategy")
 
 
-def unfit_subject_names(history: History) -> Iterable[Finding]:
+def unfit_subject_names(history: WireHistory) -> Iterable[Finding]:
     """Finds clients that look for the schemas of a topic in another subject than those that register them."""
     use = history.schemas
     for problem, client, entries in (*_writers_of_other_subjects(use), *_readers_of_other_subjects(use)):
@@ -129,7 +129,7 @@ def _is_same_topic(first: str, second: str) -> bool:
     return False
 
 
-def automatic_registrations(history: History) -> Iterable[Finding]:
+def automatic_registrations(history: WireHistory) -> Iterable[Finding]:
     """Finds producers that register schemas by themselves although the registry is read-only, or although others use the latest version."""
     use = history.schemas
     registrations = use.asked(REGISTER, "POST")
@@ -175,7 +175,7 @@ class Refusal(NamedTuple):
     exchanges: list[Exchange]
 
 
-def _refusals(history: History, reason: str) -> Iterator[Refusal]:
+def _refusals(history: WireHistory, reason: str) -> Iterator[Refusal]:
     """Yields the refused requests whose error message contains a text."""
     for client in history.clients:
         found = [
