@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import combinations
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
+from ..frozen_data import FrozenData
 from ..plurals import counted
 from .endpoints import WILDCARDS
 from .listeners import Listener, listener_settings, listeners_of
@@ -48,8 +49,7 @@ class RecordLimits(NamedTuple):
 DEFAULT_LIMITS = RecordLimits()
 
 
-@dataclass(frozen=True, slots=True)
-class NodeConfig:
+class NodeConfig(FrozenData):
     """One node. `properties` are its settings, including `listeners` and `advertised.listeners`.
 
     `security_protocol` is that of the listener for clients if TLS or users were asked for, otherwise "".
@@ -79,8 +79,7 @@ class NodeConfig:
         return NodeConfig(node_id, rack or None, tuple(listeners), properties).with_listeners(listeners)
 
 
-@dataclass(frozen=True, slots=True)
-class ClusterConfig:
+class ClusterConfig(FrozenData):
     """All nodes. An empty cluster id is replaced by a random one; `ignored` names the given settings that have no effect.
 
     `unknown` names the given settings that Kafka does not know, if these are to be ignored with a warning; `ignored` lacks them then.
