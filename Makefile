@@ -10,7 +10,7 @@ PIP_INSTALL = .venv/bin/python -m pip install --quiet --disable-pip-version-chec
 PYTEST = PYTHONDONTWRITEBYTECODE= .venv/bin/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder
 MODULE = PYTHONPATH=.dev:. .venv/bin/python -m
 
-.PHONY: help run demo test-fast test test-all test-again lint docs paths site links differential conformance damaged damaged-files recorded-directories fuzz soak churn kills torn bindings explore-corpus simulate bench dist venv
+.PHONY: help run demo test-fast test test-all test-again lint docs paths site links differential conformance damaged damaged-files recorded-directories fuzz soak churn kills torn moves bindings explore-corpus simulate bench dist venv
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -100,6 +100,9 @@ kills: .venv/.test ## kill a cluster with a data directory again and again under
 
 torn: .venv/.test ## compare what Apache Kafka and odradek serve from torn data directories; DIRECTORIES=50, SEED=7 repeats a run
 	$(MODULE) tests.kills.torn $(if $(DIRECTORIES),--directories $(DIRECTORIES)) $(if $(SEED),--seed $(SEED))
+
+moves: .venv/.test ## move a share group, Kafka Streams and Connect between odradek and Apache Kafka by their log directories; NAMES="streams" limits it
+	$(MODULE) tests.moves $(NAMES)
 
 simulate: .venv/.test ## run groups, transactions and share groups in virtual time under all faults; SEEDS=20000, SCENARIO=service; SEED=7 repeats one
 	PYTHONHASHSEED=0 $(MODULE) tests.campaign $(if $(SCENARIO),--scenario $(SCENARIO)) $(if $(SEEDS),--seeds $(SEEDS)) $(if $(SEED),--seed $(SEED))

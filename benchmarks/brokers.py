@@ -202,6 +202,12 @@ def start_process(name: str, command: list[str], start: Start) -> Iterator[Broke
             process.terminate()
 
 
+def free_port() -> int:
+    """Returns a port of 127.0.0.1 on which nothing listens."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return int(listener.getsockname()[1])
+
+
 def _await_first_response(bootstrap_servers: str) -> None:
     host, port = bootstrap_servers.split(":")
     with socket.create_connection((host, int(port)), 10) as connection:

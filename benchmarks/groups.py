@@ -11,7 +11,7 @@ import time
 import tracemalloc
 from collections.abc import Iterable
 
-from odradek.broker.api.gate import Parked
+from odradek.broker.api.context import Parked
 from odradek.broker.cluster.state import ClusterState
 from odradek.broker.connections.connection import Connection
 from odradek.broker.connections.core import Core

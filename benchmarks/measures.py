@@ -10,7 +10,7 @@ from functools import partial
 from confluent_kafka import Consumer
 from kafka import KafkaConsumer
 
-from . import bulk, commands, data_directory, many_topics, secured, share_consumption
+from . import bulk, commands, data_directory, many_topics, schema_registry, secured, share_consumption
 from .brokers import KFAKE, MOCK, ODRADEK, Broker, Start, with_fault, without_fault, without_record
 from .fairness import quiet_p99_s
 from .formation import formation_s
@@ -219,6 +219,7 @@ MEASURES = (
     *share_consumption.MEASURES,
     *many_topics.MEASURES,
     *commands.MEASURES,
+    *schema_registry.MEASURES,
     Measure(
         (
             Row("acknowledgement, p50", "us", (Target(1.1, MOCK),)),

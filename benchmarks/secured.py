@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 import sys
 import tempfile
 import time
@@ -14,7 +13,7 @@ from typing import NamedTuple
 from tests import apache_kafka
 from tests.clients import secured
 
-from .brokers import KAFKA, ODRADEK, Broker, kafka, odradek, start_process
+from .brokers import KAFKA, ODRADEK, Broker, free_port, kafka, odradek, start_process
 from .bulk import claim_memory
 from .latency import percentiles
 from .librdkafka import BEGINNING, BulkProducer, KafkaFailure, Reader, SingleProducer
@@ -62,18 +61,13 @@ def _kafka(settings: Mapping[str, str]) -> Iterator[tuple[Mapping[str, str], Bro
 @contextmanager
 def _odradek(settings: Mapping[str, str]) -> Iterator[tuple[Mapping[str, str], Broker]]:
     protocols = {"CLIENT": "PLAINTEXT", **secured.LISTENERS}
-    addresses = {name: f"127.0.0.1:{_free_port()}" for name in protocols}
+    addresses = {name: f"127.0.0.1:{free_port()}" for name in protocols}
     given = {**settings, "listener.security.protocol.map": ",".join(f"{name}:{protocol}" for name, protocol in protocols.items())}
     command = [str(Path(sys.executable).with_name("odradek")), "serve", "--nodes", "1"]
     command += [f"--listener={name}://{address}" for name, address in addresses.items()]
     command += [f"--set={name}={value}" for name, value in given.items()]
     with start_process(ODRADEK, command, odradek) as broker:
         yield addresses, broker
-
-
-def _free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        return int(listener.getsockname()[1])
 
 
 def secure_transfers(broker: Broker) -> Figures:

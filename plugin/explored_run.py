@@ -10,7 +10,7 @@ import pytest
 
 from ..broker.exploring.damage import StoredData
 from ..broker.exploring.points import RequestPoint, points_of
-from ..broker.exploring.topology import Topology, topology_of
+from ..broker.exploring.topology import ClusterTopology, topology_of
 from ..broker.exploring.verdicts import MAX_FINDINGS, Evidence, RunOutcome, RunResult
 from .failure_report import without
 from .left_open import own_connections
@@ -48,7 +48,7 @@ class ExploredRun(RunningTest):
         self._default_limit_s = limit_s
         self._summary = summary
         self._requests: list[RequestPoint] = []
-        self._topology = Topology(0, {})
+        self._topology = ClusterTopology(0, {})
         self._stored = StoredData({}, {}, [])
         self._observed: set[int] = set()
         self._evidence = Evidence()
@@ -84,7 +84,7 @@ class ExploredRun(RunningTest):
             points=tuple(self._requests),
             topology=self._topology,
             uses_cluster=bool(self.watch.clusters) or (self._simulation is not None and self._simulation.uses_cluster),
-            leaks=0 if self._trial is not None else sum(len(self._connected(each)) for each in self.watch.clusters),
+            leaks=0 if self._trial is not None else sum(len(self._connected_clients(each)) for each in self.watch.clusters),
             stored=self._stored,
             evidence=self._evidence,
         )
@@ -109,7 +109,7 @@ class ExploredRun(RunningTest):
         for watched in self.watch.clusters if self._trial is None else ():
             if watched.cluster.is_running:
                 topology = topology_of(watched.cluster.topics(), len(watched.cluster.nodes()))
-                self._topology = Topology(max(self._topology.nodes, topology.nodes), {**self._topology.topics, **topology.topics})
+                self._topology = ClusterTopology(max(self._topology.nodes, topology.nodes), {**self._topology.topics, **topology.topics})
                 self._stored = _stored_data(watched.cluster, self._stored)
 
     def failed(self, report: pytest.TestReport) -> None:
@@ -161,7 +161,7 @@ class ExploredRun(RunningTest):
         entries = [each for each in watched.cluster.wire.since(watched.since) if each.connection not in watched.foreign]
         self._requests += points_of(entries)
 
-    def _connected(self, watched: Watched) -> set[str]:
+    def _connected_clients(self, watched: Watched) -> set[str]:
         """Returns the ids of the clients that are still connected."""
         return {each.client_id for each in own_connections(watched, sets_up_others=self.watch.sets_up_others)}
 

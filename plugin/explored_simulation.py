@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ..broker.exploring.damage import StoredData
 from ..broker.exploring.points import RequestPoint, points_of
-from ..broker.exploring.topology import Topology, topology_of
+from ..broker.exploring.topology import ClusterTopology, topology_of
 from ..broker.exploring.verdicts import MAX_FINDINGS, Evidence
 from ..simulation.errors import Deadlock, Hung, Livelock
 from ..simulation.seeds import run_seed
@@ -30,18 +30,18 @@ class ExploredSimulation:
         self.handles: list[AsyncFaultHandle] = []
         self.uses_cluster = self.hangs = False
         self.points: list[RequestPoint] = []
-        self.topology = Topology(0, {})
+        self.topology = ClusterTopology(0, {})
         self.stored = StoredData({}, {}, [])
         self.evidence = Evidence()
 
     def run(self, seed: int) -> None:
         """Runs the test. Raises what it raises."""
-        error = run_seed(self._observed, seed).error
+        error = run_seed(self._run_observed, seed).error
         self.hangs = isinstance(error, Deadlock | Hung | Livelock)
         if error is not None:
             raise error
 
-    async def _observed(self, sim: Simulation) -> None:
+    async def _run_observed(self, sim: Simulation) -> None:
         sim.on_cluster.append(self._arm)
         try:
             await self._test(sim)
@@ -64,7 +64,7 @@ class ExploredSimulation:
         self.points += points_of(await cluster.wire.since())
         topics = await cluster.topics()
         topology = topology_of(topics, len(await cluster.nodes()))
-        self.topology = Topology(max(self.topology.nodes, topology.nodes), {**self.topology.topics, **topology.topics})
+        self.topology = ClusterTopology(max(self.topology.nodes, topology.nodes), {**self.topology.topics, **topology.topics})
         records = {
             (topic.name, part.partition): await cluster.records(topic.name, partition=part.partition) if part.end_offset else []
             for topic in topics

@@ -18,7 +18,7 @@ class FaultNote(NamedTuple):
         return f"{self.at_s:9.3f} s  {self.text} ({self.name})"
 
 
-class Faults:
+class SimulatedFaults:
     """Says which faults happen, and remembers them."""
 
     def __init__(self, clock: Callable[[], float], left_out: Collection[str] = ()) -> None:

@@ -17,7 +17,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from .errors import Deadlock, Livelock, SimulationError
-from .network import Place, here
+from .network import SimulatedHost, here
 from .trace import Trace
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ class SimulatedTask(asyncio.Task[Any]):
     """A task with its number and the host on which it runs."""
 
     number = 0
-    place: Place
+    place: SimulatedHost
 
     def __hash__(self) -> int:
         return self.number

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from .transport import Pipe
 
 if TYPE_CHECKING:
-    from .faults import Faults
+    from .faults import SimulatedFaults
     from .loop import SimulatedLoop
 
 LOOPBACK = "127.0.0.1"
@@ -24,7 +24,7 @@ _FIRST_PORT, _FIRST_CLIENT_PORT = 20_001, 50_001
 _ROUND_TRIPS_TO_CONNECT = 1.5
 
 
-class Place:
+class SimulatedHost:
     """A host while it runs. After it was killed, another one with the same name takes its place."""
 
     def __init__(self, name: str) -> None:
@@ -32,7 +32,7 @@ class Place:
         self.is_alive = True
 
 
-here: ContextVar[Place] = ContextVar("place", default=Place("test"))  # noqa: B039  (it never changes)
+here: ContextVar[SimulatedHost] = ContextVar("place", default=SimulatedHost("test"))  # noqa: B039  (it never changes)
 """The host on which the present task runs."""
 
 
@@ -111,12 +111,12 @@ class Network:
     an address.
     """
 
-    def __init__(self, loop: SimulatedLoop, faults: Faults, seed: int) -> None:
+    def __init__(self, loop: SimulatedLoop, faults: SimulatedFaults, seed: int) -> None:
         self.loop, self.faults, self.seed = loop, faults, seed
         self.conditions = Conditions()
         self.listeners: dict[tuple[str, int], MemoryServer] = {}
         self.pipes: dict[Pipe, None] = {}
-        self.places: dict[tuple[str, int], Place] = {}
+        self.places: dict[tuple[str, int], SimulatedHost] = {}
         self.taps: dict[tuple[str, int], Callable[[], Tap]] = {}
         self.cuts: dict[int, tuple[frozenset[str], frozenset[str]]] = {}
         self._numbers = count(1)
@@ -180,7 +180,7 @@ class Network:
 
     # Failures
 
-    def are_cut(self, one: Place, other: Place) -> bool:
+    def are_cut(self, one: SimulatedHost, other: SimulatedHost) -> bool:
         """Returns whether no segment gets from one host to another, nor back."""
         return any(_lies_between(cut, one.name, other.name) for cut in self.cuts.values())
 
@@ -208,7 +208,7 @@ class Network:
         self.listeners.clear()
         self.taps.clear()
 
-    def kill(self, place: Place) -> None:
+    def kill(self, place: SimulatedHost) -> None:
         """Ends a host as a power cut does: it sends nothing any more, and its peers see RST."""
         place.is_alive = False
         for address, server in list(self.listeners.items()):

@@ -15,10 +15,10 @@ from ..broker.wire.exchange import Entry, Event
 from .aiokafka_shims import adapted_aiokafka
 from .environment import simulated_environment, uncollected
 from .errors import Hung, InvariantViolated, SimulationError
-from .faults import Faults
+from .faults import SimulatedFaults
 from .history import History
 from .loop import SimulatedLoop
-from .network import Conditions, Network, Place
+from .network import Conditions, Network, SimulatedHost
 from .observation import Observation
 from .settling import GroupsSettle
 from .workers import Work, Worker
@@ -44,7 +44,7 @@ class Simulation:
         self.random = Random(f"test {seed}")
         """Chance for the test itself, such as for the times of faults."""
         self._loop = SimulatedLoop()
-        self.faults = Faults(self._loop.time, left_out)
+        self.faults = SimulatedFaults(self._loop.time, left_out)
         self._network = self._loop.network = Network(self._loop, self.faults, seed)
         self._clusters: list[AsyncCluster] = []
         self._histories: list[History] = []
@@ -117,7 +117,7 @@ class Simulation:
         for node in cluster._server.config.nodes:
             for listener in node.listeners:
                 address = self._network.resolve(listener.host, listener.port)[0][4]
-                self._network.places[address] = Place(_name(node.node_id))
+                self._network.places[address] = SimulatedHost(_name(node.node_id))
                 self._network.taps[address] = observation.tap
         self._clusters.append(cluster)
         self._histories.append(History(observation, lambda: cluster._server))
@@ -142,7 +142,7 @@ class Simulation:
         """
         given: dict[str, Any] = {"latency": latency, "splits": splits, "resets": resets, "half_open": half_open}
         conditions = self._network.conditions._replace(**{name: value for name, value in given.items() if value is not None})
-        self._network.conditions = _checked(conditions)
+        self._network.conditions = _check_conditions(conditions)
 
     # Nodes
 
@@ -301,7 +301,7 @@ def _name(host: Host) -> str:
     return f"node {host}" if isinstance(host, int) else host.name if isinstance(host, Worker) else host
 
 
-def _checked(conditions: Conditions) -> Conditions:
+def _check_conditions(conditions: Conditions) -> Conditions:
     """Returns conditions. Raises ValueError for a range or a share that is none."""
     low, high = conditions.latency
     if not 0 <= low <= high:

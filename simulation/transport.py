@@ -11,7 +11,7 @@ from random import Random
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .network import Network, Place, Tap
+    from .network import Network, SimulatedHost, Tap
 
 HIGH_BYTES = 65_536
 _END, _ABORT = b"", None
@@ -26,7 +26,7 @@ class Pipe:
         name: str,
         chance: Random,
         addresses: tuple[tuple[str, int], tuple[str, int]],
-        places: tuple[Place, Place],
+        places: tuple[SimulatedHost, SimulatedHost],
         tap: Tap,
     ) -> None:
         self.network, self.name, self.chance, self.addresses, self.places, self.tap = network, name, chance, addresses, places, tap
@@ -49,7 +49,7 @@ class Pipe:
         for end in self.ends:
             end.lose(connection_reset())
 
-    def kill(self, place: Place) -> None:
+    def kill(self, place: SimulatedHost) -> None:
         """Ends the connection if one of its ends is at a host that was killed. This end sees nothing, the other one RST."""
         for end, at in zip(self.ends, self.places, strict=True):
             if at is place:

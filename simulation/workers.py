@@ -9,7 +9,7 @@ from typing import Any
 
 from .errors import SimulationError
 from .loop import SimulatedLoop, SimulatedTask
-from .network import Place, here
+from .network import SimulatedHost, here
 
 Work = Callable[[], Coroutine[Any, Any, Any]]
 
@@ -31,7 +31,7 @@ class Worker:
         if self.starts and self.is_running:
             return
         self.starts += 1
-        self.place = place = Place(self.name)
+        self.place = place = SimulatedHost(self.name)
         context = copy_context()
         context.run(here.set, place)
         self.task = self._loop.create_task(self._work(), name=f"{self.name} ({self.starts})", context=context)
@@ -42,7 +42,7 @@ class Worker:
         """Whether the work has been started and has not ended."""
         return not self.task.done() and self.place.is_alive
 
-    def _ended(self, task: asyncio.Task[Any], place: Place) -> None:
+    def _ended(self, task: asyncio.Task[Any], place: SimulatedHost) -> None:
         """Ends the run if the work has failed by itself, and not because its host was killed."""
         if not place.is_alive or self._loop.is_ending or (task.cancelled() and task.cancelling()):
             return

@@ -1,4 +1,4 @@
-"""The context of a request: the client with its permissions, the broker and the cluster, and what the request refers to.
+"""The context of a request: the client with its permissions, the broker and the cluster, what the request refers to, and how it waits.
 
 `find_topic` and the functions after it find topics, partitions and brokers with the checks and errors that all APIs share. The checks come
 in Kafka's order: permission first, so that an error does not reveal whether a topic exists to a client that may not describe it; then
@@ -8,11 +8,11 @@ address (KIP-951).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
 
 from ...protocol.errors import ErrorCode, KafkaError
-from ...protocol.frame import Buffer
+from ...protocol.frame import Buffer, RequestHeader, read_request_header
 from ...protocol.messages.common import LeaderIdAndEpoch, NodeEndpoint
 from ...protocol.schema import ZERO_UUID, Message
 from ..scheduling.slices import Slices
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from ..security.mechanism import Identity
     from ..settings.listeners import Listener
     from ..topics.partition import Partition, Topic
+    from .gate import Channel
 
 Waiting = Generator[Wait, None, Message | list[Buffer] | None]
 """A request that waits: it yields `Wait`s and returns the response, the parts of its frame, or None if there is none to write."""
@@ -182,6 +183,51 @@ class Context:
 
 
 # Topics and partitions
+
+
+class Parked:
+    """A request from the moment when its handler or a shortcut waits until its response is written.
+
+    `generator` is the handler, which a gate may wrap. `in_slices` is set once it has yielded NEXT_TURN.
+    """
+
+    __slots__ = ("connection", "context", "generator", "header", "in_slices", "keys", "request", "wait")
+
+    def __init__(self, connection: Channel, header: RequestHeader, request: Message, context: Context, generator: Waiting) -> None:
+        self.connection = connection
+        self.header = header
+        self.request = request
+        self.context = context
+        self.generator = generator
+        self.wait: Wait | None = None
+        self.keys: tuple[Hashable, ...] = ()
+        self.in_slices = False
+
+
+class Undecoded(Parked):
+    """A request that a shortcut keeps waiting. Its header, message and context are set when one of them is first read.
+
+    `frame` is a copy of its bytes, which the shortcut has compared with those of an earlier request, so that they can be decoded.
+    """
+
+    __slots__ = ("_cluster", "_frame")
+
+    def __init__(self, connection: Channel, cluster: ClusterState, frame: bytes, generator: Waiting) -> None:
+        self.connection = connection
+        self.generator = generator
+        self.wait = None
+        self.keys = ()
+        self.in_slices = False
+        self._cluster = cluster
+        self._frame = frame
+
+    def __getattr__(self, name: str) -> Any:
+        """Returns `header`, `request` or `context`. Python calls this method only if the attribute is not set yet."""
+        frame, connection = memoryview(self._frame), self.connection
+        self.header = header = read_request_header(frame)
+        self.request = header.api.request.decoders[header.version](frame, header.position)[0]
+        self.context = Context(header.version, connection.client, self._cluster, connection.broker, frame, True, None)
+        return object.__getattribute__(self, name)
 
 
 def find_topic(context: Context, operation: Operation | None, name: str, topic_id: bytes = ZERO_UUID) -> Topic:

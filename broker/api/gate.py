@@ -1,22 +1,19 @@
-"""The gate: the one place that each request and its response pass, between the connection and the handlers. Also, the requests that wait.
+"""The gate: the one place that each request and its response pass, between the connection and the handlers.
 
 A cluster has no gate at first, and a connection then only tests that there is none. `faults/table.py` is a gate.
 """
 
 from __future__ import annotations
 
-from collections.abc import Generator, Hashable
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from collections.abc import Generator
+from typing import NamedTuple, Protocol
 
-from ...protocol.frame import Buffer, RequestHeader, read_request_header
+from ...protocol.frame import Buffer, RequestHeader
 from ...protocol.schema import Message
 from ..cluster.broker import Broker
 from ..scheduling.waiting import Wait
-from .context import Client, Context, Waiting
+from .context import Client, Context, Parked
 from .registry import Rule
-
-if TYPE_CHECKING:
-    from ..cluster.state import ClusterState
 
 Answering = Generator[Wait, None, Message | None]
 """A handler that waits: it yields `Wait`s and returns the response, or None if there is none to write."""
@@ -63,51 +60,6 @@ class Channel(Protocol):
 
     def mute(self, milliseconds: int) -> None:
         """Holds back the requests that follow the current one, for the given time (KIP-219)."""
-
-
-class Parked:
-    """A request from the moment when its handler or a shortcut waits until its response is written.
-
-    `generator` is the handler, which a gate may wrap. `in_slices` is set once it has yielded NEXT_TURN.
-    """
-
-    __slots__ = ("connection", "context", "generator", "header", "in_slices", "keys", "request", "wait")
-
-    def __init__(self, connection: Channel, header: RequestHeader, request: Message, context: Context, generator: Waiting) -> None:
-        self.connection = connection
-        self.header = header
-        self.request = request
-        self.context = context
-        self.generator = generator
-        self.wait: Wait | None = None
-        self.keys: tuple[Hashable, ...] = ()
-        self.in_slices = False
-
-
-class Undecoded(Parked):
-    """A request that a shortcut keeps waiting. Its header, message and context are set when one of them is first read.
-
-    `frame` is a copy of its bytes, which the shortcut has compared with those of an earlier request, so that they can be decoded.
-    """
-
-    __slots__ = ("_cluster", "_frame")
-
-    def __init__(self, connection: Channel, cluster: ClusterState, frame: bytes, generator: Waiting) -> None:
-        self.connection = connection
-        self.generator = generator
-        self.wait = None
-        self.keys = ()
-        self.in_slices = False
-        self._cluster = cluster
-        self._frame = frame
-
-    def __getattr__(self, name: str) -> Any:
-        """Returns `header`, `request` or `context`. Python calls this method only if the attribute is not set yet."""
-        frame, connection = memoryview(self._frame), self.connection
-        self.header = header = read_request_header(frame)
-        self.request = header.api.request.decoders[header.version](frame, header.position)[0]
-        self.context = Context(header.version, connection.client, self._cluster, connection.broker, frame, True, None)
-        return object.__getattribute__(self, name)
 
 
 class Asked(NamedTuple):

@@ -52,7 +52,7 @@ MISPLACED = {"NOT_LEADER_OR_FOLLOWER", "NOT_COORDINATOR"}
 
 
 @dataclass
-class Outcome:
+class ReplayResult:
     """The result of a replay: the exchanges that differ, with their differences, and those that were not sent, with the reason."""
 
     sent: int = 0
@@ -76,7 +76,7 @@ class Replay:
         self._lines: dict[int, Line] = {}
         """The connection on which each request was sent, by the number of its exchange."""
         self._control: Line | None = None
-        self.outcome = Outcome()
+        self.outcome = ReplayResult()
 
     def __enter__(self) -> Replay:
         response = self._ask(METADATA, MetadataRequest(topics=[]))

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import logging
 from base64 import urlsafe_b64encode
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cached_property, partial
 from operator import attrgetter
 from random import Random
@@ -24,7 +24,6 @@ from ...storage.log import Log
 from ...storage.memory import LogMemory
 from ..scheduling.turns import Turns
 from ..scheduling.waiting import NEXT_TURN, Background
-from ..security.authorizer import authorizer_of
 from ..settings.cluster_config import ClusterConfig, NodeConfig
 from ..settings.values import BATCHES, BrokerConfig, GroupConfig, base_name
 from ..topics.cleaning import LogCleaner
@@ -48,6 +47,7 @@ if TYPE_CHECKING:
     from ..groups.consumer.regex_resolutions import Resolutions
     from ..groups.coordinator import Groups
     from ..releases.zookeeper import ZooKeeper
+    from ..security.authorizer import Authorizer
     from ..security.sasl_listener import Accounts
     from ..share_partitions.coordinator import ShareCoordinator
     from ..transactions.coordinator import Transactions
@@ -109,7 +109,7 @@ class ClusterState:
         self._new_controls()
         self.log_retention = LogRetention(self.topics.values(), timers, self.config, turns.wake, self.tell)
         self.log_cleaner = LogCleaner(self.topics.values(), timers, self.config, turns.background, self.tell)
-        self.authorizer = authorizer_of(self.config, config.acls)
+        self.authorizer = self._new_authorizer(config.acls) if self.config.texts["authorizer.class.name"] else None
         self.shortcut_allowed = self.authorizer is None
         """Whether connections may serve requests without decoding them (`appending/produce_shortcut.py`).
 
@@ -145,6 +145,11 @@ class ClusterState:
         subscriptions, accounts = lambda: self.metric_subscriptions, lambda: self.accounts
         return Broker(config, settings, self.topics, self.timers, self.random, subscriptions, accounts, share_view=self)
 
+    def _new_authorizer(self, acls: Iterable[str]) -> Authorizer:
+        from ..security.authorizer import authorizer_of
+
+        return authorizer_of(self.config, acls)
+
     @cached_property
     def nodes(self) -> Nodes:
         """Stops, starts, adds and removes nodes."""
@@ -176,7 +181,7 @@ class ClusterState:
         """The users, their credentials, and delegation tokens."""
         from ..security.sasl_listener import Accounts
 
-        return Accounts(self.users, self.config, self.timers, self.random)
+        return Accounts(self.users, self.config, self.timers, self.random, self.metadata_log.add)
 
     def _blocks_kept(self) -> None:
         """Frees the memory that is kept for reuse once no more was given back for a while."""

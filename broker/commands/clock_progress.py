@@ -11,7 +11,7 @@ from threading import Event, Thread
 
 from ..controls.declaration import CONTROLS, Control
 from ..process.terminal import FIRST_S, ProgressBar
-from .ctl_client import Answer, NoControlAnswer
+from .ctl_client import ControlAnswer, NoControlAnswer
 
 MOVES = (("clock", "advance"), ("clock", "set"))
 PAUSE_S = 0.5
@@ -19,7 +19,7 @@ PAUSE_S = 0.5
 
 @contextmanager
 def progress_of(
-    control: Control, send: Callable[[Control], Answer], new_bar: Callable[[str, int], ProgressBar] = ProgressBar
+    control: Control, send: Callable[[Control], ControlAnswer], new_bar: Callable[[str, int], ProgressBar] = ProgressBar
 ) -> Iterator[None]:
     """Shows how far the time has moved while the body of the `with` waits for a control that moves it. Other controls have no bar.
 
@@ -38,7 +38,7 @@ def progress_of(
         thread.join()
 
 
-def _show(ask: Callable[[], Answer], new_bar: Callable[[str, int], ProgressBar], ended: Event) -> None:
+def _show(ask: Callable[[], ControlAnswer], new_bar: Callable[[str, int], ProgressBar], ended: Event) -> None:
     if ended.wait(FIRST_S) or (moving := _moving(ask)) is None:
         return
     reached, target = moving
@@ -49,7 +49,7 @@ def _show(ask: Callable[[], Answer], new_bar: Callable[[str, int], ProgressBar],
             reached += (moving[0] - reached) // hours * hours
 
 
-def _moving(ask: Callable[[], Answer]) -> tuple[datetime, datetime] | None:
+def _moving(ask: Callable[[], ControlAnswer]) -> tuple[datetime, datetime] | None:
     """Returns the cluster's time and the time to which it is being moved, None if the cluster does not move it or does not answer."""
     try:
         state = json.loads(ask().body)

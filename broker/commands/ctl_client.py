@@ -18,7 +18,7 @@ class NoControlAnswer(Exception):
     """The control listener did not answer."""
 
 
-class Answer(NamedTuple):
+class ControlAnswer(NamedTuple):
     """A response of a control listener."""
 
     status: int
@@ -35,7 +35,7 @@ class Answer(NamedTuple):
 
 def send(
     host: str, port: int, token: str | None, control: Control, pairs: Sequence[tuple[str, str]], arguments: Mapping[str, Any]
-) -> Answer:
+) -> ControlAnswer:
     """Returns the response to a control with these arguments, which a control that only reads takes from the pairs of texts.
 
     Raises NoAnswer. There is no time limit after the connection has been opened, because a control may wait for long.
@@ -51,7 +51,7 @@ def send(
         else:
             connection.request("POST", path, json_of(arguments).encode(), headers | {"Content-Type": "application/json"})
         response = connection.getresponse()
-        return Answer(response.status, response.read().decode())
+        return ControlAnswer(response.status, response.read().decode())
     except (OSError, HTTPException, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error) or type(error).__name__
         text = f"no control listener answers at {host}:{port}: {reason}; start one with: odradek serve --control {host}:{port}"

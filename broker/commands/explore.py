@@ -79,7 +79,7 @@ def run(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
     try:
         command = command_of(options)
         search_options = _search_options(options)
-        runner = Runner(command, options, environ)
+        runner = CommandRunner(command, options, environ)
         runner.new_cluster()  # refuses invalid options before the first run
     except (InvalidConfig, ValueError, TypeError) as error:
         return refuse(str(error))
@@ -109,7 +109,7 @@ def _search_options(options: argparse.Namespace) -> SearchOptions:
     return SearchOptions(options.budget, options.depth, seed, only=only, without=tuple(options.without), also=tuple(options.also))
 
 
-class Runner:
+class CommandRunner:
     """Runs the command, each time beside a cluster of its own."""
 
     def __init__(self, command: Sequence[str], options: argparse.Namespace, environ: Mapping[str, str]) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from .options import count, moment, size
 
 if TYPE_CHECKING:
-    from ..directories.source import Source
+    from ..directories.source import ImportSource
     from ..durability.data_directory import DataDirectory
 
 
@@ -53,7 +53,7 @@ def data_directory(options: argparse.Namespace, environ: Mapping[str, str]) -> D
     return DataDirectory(Path(options.data_dir), environ.get("CLUSTER_ID"))
 
 
-def log_dirs(options: argparse.Namespace) -> Source | None:
+def log_dirs(options: argparse.Namespace) -> ImportSource | None:
     """Returns the log directories of --from-log-dir, None without the option. Raises InvalidConfig."""
     from ..settings.properties import InvalidConfig
 

@@ -11,7 +11,7 @@ from ..plurals import counted
 from .options import add_command_config, address, client_security, refuse
 
 if TYPE_CHECKING:
-    from ..client.replaying import Outcome
+    from ..client.replaying import ReplayResult
     from ..wire.exchange import Exchange
 
 EXAMPLES = """\
@@ -64,7 +64,7 @@ def _print(exchange: Exchange, found: list[str]) -> None:
         print(f"  {difference}")
 
 
-def _print_outcome(outcome: Outcome) -> None:
+def _print_outcome(outcome: ReplayResult) -> None:
     for exchange, reason in outcome.not_sent:
         print(f"{exchange.api} v{exchange.version} of connection {exchange.connection} was not sent: {reason}", file=sys.stderr)
     print(f"{counted(outcome.sent, 'request')} sent, {counted(outcome.equal, 'response')} equal, {len(outcome.different)} different")

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ..controls.http.access import ControlAddress
-    from ..directories.source import Source
+    from ..directories.source import ImportSource
     from ..network.server import Server, ServerOptions
     from ..process.tracing import Tracer
     from ..registry_edge.access import RegistryAddress
@@ -165,7 +165,7 @@ def command_of(options: argparse.Namespace) -> list[str]:
     return words
 
 
-def cluster_config(options: argparse.Namespace, environ: Mapping[str, str], source: Source | None = None) -> ClusterConfig:
+def cluster_config(options: argparse.Namespace, environ: Mapping[str, str], source: ImportSource | None = None) -> ClusterConfig:
     """Returns the configured cluster. Options take precedence over the environment, which takes precedence over files.
 
     With a source, the nodes are those of its log directories. Raises InvalidConfig.

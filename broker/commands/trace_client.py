@@ -15,7 +15,7 @@ from urllib.parse import urlencode
 
 from ..wire.exchange import Entry
 from ..wire.json_form import entry_of
-from .ctl_client import CONNECT_TIMEOUT_S, Answer
+from .ctl_client import CONNECT_TIMEOUT_S, ControlAnswer
 
 MAX_LINE_BYTES = 1024 * 1024
 QUEUED_LINES = 100
@@ -49,7 +49,7 @@ def follow(host: str, port: int, token: str | None, *, filter_text: str, since: 
         connection.request("GET", f"/wire/stream?{urlencode(query)}", headers=headers)
         response = connection.getresponse()
         if response.status != HTTPStatus.OK:
-            detail = Answer(response.status, response.read().decode(errors="replace")).detail
+            detail = ControlAnswer(response.status, response.read().decode(errors="replace")).detail
             raise TraceRefused(detail) if response.status == HTTPStatus.BAD_REQUEST else NoStream(detail)
         with closing(interruptible(iter(lambda: response.readline(MAX_LINE_BYTES), b""), lambda: _end(sock))) as lines:
             yield from entries_of(lines)

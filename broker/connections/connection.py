@@ -31,10 +31,10 @@ from ...protocol.frame import LENGTH, Buffer, RequestHeader, read_request_header
 from ...protocol.messages.api_versions import API_VERSIONS
 from ...protocol.schema import Message, ProtocolError
 from ...storage.blocks import TOUCH_BYTES
-from ..api.context import Client, Context, Shortcut, Waiting
+from ..api.context import Client, Context, Parked, Shortcut, Undecoded, Waiting
 from ..api.decoding import SLICED_BYTES, NotDecoded, decode_in_slices
 from ..api.failure import failure_in_slices
-from ..api.gate import Asked, Parked, Sparing, Undecoded
+from ..api.gate import Asked, Sparing
 from ..api.registry import HANDLERS, CloseConnection
 from ..cluster.broker import Broker
 from ..handlers import load_handler, unsupported_version

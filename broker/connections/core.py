@@ -11,8 +11,7 @@ from functools import cached_property, partial
 from itertools import count
 from typing import TYPE_CHECKING
 
-from ..api.context import Client
-from ..api.gate import Parked
+from ..api.context import Client, Parked
 from ..api.registry import CloseConnection
 from ..cluster.broker import Broker
 from ..cluster.state import ClusterState
@@ -25,28 +24,19 @@ if TYPE_CHECKING:
     from ..faults.table import Faults
     from ..throttling.connection_rates import ConnectionRates
     from ..throttling.quota_gate import QuotaGate
-    from ..topics.partition import Partition, Topic
-    from ..wire.record import WireRecord
     from ..wire.recording import Recording
 
 
 class Core(SharedState):
     """Creates the connections of a cluster.
 
-    `limits` are those of the record of exchanges. A core that takes the place of a `former` one continues its record.
+    A core that takes the place of a `former` one continues its record and the numbers of its connections.
     """
 
     def __init__(
         self, cluster: ClusterState, turns: Turns[Parked], limits: RecordLimits = DEFAULT_LIMITS, former: Core | None = None
     ) -> None:
-        super().__init__(cluster, turns)
-        self._limits = limits
-        self._wall_offset_ms: float = turns.timers.now_ms - turns.clock() * 1000 if former is None else former._wall_offset_ms  # noqa: SLF001  (a former object of this class)
-        self._record: WireRecord | None = None if former is None else former._record  # noqa: SLF001  (a former object of this class)
-        if self._record is not None:
-            self._record.topic_names.topics = cluster.topics_by_id
-        cluster.on_event, cluster.topics.on_leader_change = self.tell, self._leader_changed
-        cluster.on_topic_deletion = self._topic_deleted
+        super().__init__(cluster, turns, limits, former)
         self._connection_ids: Iterator[int] = count(1) if former is None else former._connection_ids  # noqa: SLF001  (a former object of this class)
         self.connections: dict[Connection, None] = {}
         """The open connections in the order in which they were opened."""
@@ -70,29 +60,6 @@ class Core(SharedState):
         from ..throttling.quota_gate import QuotaGate
 
         return QuotaGate(self.cluster, self.clock)
-
-    @property
-    def record(self) -> WireRecord | None:
-        """The record of exchanges, None if it is switched off."""
-        if self._record is None and self._limits.are_positive:
-            from ..wire.record import WireRecord
-
-            self._record = WireRecord(self._wall_offset_ms, *self._limits)
-            self._record.topic_names.topics = self.cluster.topics_by_id
-        return self._record
-
-    def tell(self, kind: str, text: str, node: int | None = None, **fields: str | int) -> None:
-        """Adds an event to the record."""
-        if (record := self.record) is not None:
-            record.tell(kind, (self.timers.now_ms, self.clock()), text, node, None, fields)
-
-    def _leader_changed(self, partition: Partition) -> None:
-        if (record := self.record) is not None:
-            record.tell_leader((self.timers.now_ms, self.clock()), partition)
-
-    def _topic_deleted(self, topic: Topic) -> None:
-        if self._record is not None:
-            self._record.topic_names.remember(topic)
 
     def _recording(self, broker: Broker, client: Client) -> Recording | None:
         """Returns what a new connection writes down in the record, None if the record is switched off."""

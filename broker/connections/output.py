@@ -13,14 +13,17 @@ from typing import TYPE_CHECKING
 
 from ...protocol.frame import Buffer, RequestHeader, encode_response, encode_response_in_slices
 from ...protocol.schema import Message
-from ..api.context import Client
-from ..api.gate import Answering, Gate, Parked
+from ..api.context import Client, Parked
+from ..api.gate import Answering, Gate
 from ..cluster.broker import Broker
 from ..cluster.state import ClusterState
 from ..scheduling.turns import Turns
 from ..scheduling.waiting import NEXT_TURN
+from ..settings.cluster_config import RecordLimits
 
 if TYPE_CHECKING:
+    from ..topics.partition import Partition, Topic
+    from ..wire.record import WireRecord
     from ..wire.recording import Recording
 
 STAGING_BYTES = 256 * 1024
@@ -29,9 +32,12 @@ network_log = logging.getLogger("kafka.network.SocketServer")
 
 
 class SharedState:
-    """The state that the connections of a cluster share: queues and clocks, the buffer that receives bytes, and the gate."""
+    """The state that the connections of a cluster share: queues and clocks, the buffer that receives bytes, the gate, and the record.
 
-    def __init__(self, cluster: ClusterState, turns: Turns[Parked]) -> None:
+    `limits` are those of the record of exchanges. A state that takes the place of a `former` one continues its record.
+    """
+
+    def __init__(self, cluster: ClusterState, turns: Turns[Parked], limits: RecordLimits, former: SharedState | None) -> None:
         self.cluster = cluster
         self.turns = turns
         self.timers = turns.timers
@@ -46,6 +52,13 @@ class SharedState:
         """The gate that requests pass through. It is None without any fault or quota, so that requests then cost nothing more."""
         self.write_changes: Callable[[], bool] | None = None
         """Writes what has changed to the data directory, and returns False if it cannot. None without a data directory."""
+        self._limits = limits
+        self._wall_offset_ms: float = turns.timers.now_ms - turns.clock() * 1000 if former is None else former._wall_offset_ms  # noqa: SLF001  (a former object of this class)
+        self._record: WireRecord | None = None if former is None else former._record  # noqa: SLF001  (a former object of this class)
+        if self._record is not None:
+            self._record.topic_names.topics = cluster.topics_by_id
+        cluster.on_event, cluster.topics.on_leader_change = self.tell, self._leader_changed
+        cluster.on_topic_deletion = self._topic_deleted
 
     def advance(self, now_ms: int) -> None:
         """Sets the time to `now_ms`, runs the timers that are due and resumes the requests that they woke."""
@@ -88,6 +101,31 @@ class SharedState:
         unflushed, self.unflushed = self.unflushed, []
         for connection in unflushed:
             connection.discard("the data directory cannot be written")
+
+    # The record
+
+    @property
+    def record(self) -> WireRecord | None:
+        """The record of exchanges, None if it is switched off."""
+        if self._record is None and self._limits.are_positive:
+            from ..wire.record import WireRecord
+
+            self._record = WireRecord(self._wall_offset_ms, *self._limits)
+            self._record.topic_names.topics = self.cluster.topics_by_id
+        return self._record
+
+    def tell(self, kind: str, text: str, node: int | None = None, **fields: str | int) -> None:
+        """Adds an event to the record."""
+        if (record := self.record) is not None:
+            record.tell(kind, (self.timers.now_ms, self.clock()), text, node, None, fields)
+
+    def _leader_changed(self, partition: Partition) -> None:
+        if (record := self.record) is not None:
+            record.tell_leader((self.timers.now_ms, self.clock()), partition)
+
+    def _topic_deleted(self, topic: Topic) -> None:
+        if self._record is not None:
+            self._record.topic_names.remember(topic)
 
 
 class Output:

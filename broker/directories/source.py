@@ -14,7 +14,7 @@ from .selection import LogDirImport, Selection
 log = logging.getLogger("kafka.log.LogManager")
 
 
-class Source(StoredCluster):
+class ImportSource(StoredCluster):
     """The directories to import, and the part of their records to take."""
 
     has_all_nodes = False
@@ -33,10 +33,10 @@ class Source(StoredCluster):
         return {"node.id": str(node_id)} | ({"broker.rack": broker.rack} if broker is not None and broker.rack else {})
 
 
-def source_of(given: LogDirImport) -> Source:
+def source_of(given: LogDirImport) -> ImportSource:
     """Returns the directories of an import, whose metadata has been read. Raises InvalidConfig."""
     try:
-        source = Source(map(Path, given.directories), given.selection)
+        source = ImportSource(map(Path, given.directories), given.selection)
         _ = source.image, source.copies
     except WrongDirectory as error:
         raise InvalidConfig(str(error)) from None

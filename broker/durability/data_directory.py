@@ -19,7 +19,7 @@ from ...storage.directories.partition_files import Recovered, delete_folder
 from ...storage.directories.stored_log import SegmentDamage, StoredLog, read_log
 from ...storage.directories.text_files import MetaProperties, meta_properties_text, read_topic_id
 from ..directories.selection import Selection
-from ..directories.source import Source
+from ..directories.source import ImportSource
 from ..settings.properties import InvalidConfig
 
 log = logging.getLogger("kafka.log.LogManager")
@@ -60,7 +60,7 @@ class DataDirectory(LogDirectory):
 
     # The lock
 
-    def opened(self) -> DataDirectory:
+    def open(self) -> DataDirectory:
         """Returns the directory as it is now, locked. Raises InvalidConfig, also if another cluster uses it.
 
         A lock that this object has passes to the returned one.
@@ -107,7 +107,7 @@ class DataDirectory(LogDirectory):
         replace_file(self.path / names.META_PROPERTIES, meta_properties_text(properties).encode(), synced=True)
         return directory_id
 
-    def source(self) -> Source:
+    def source(self) -> ImportSource:
         """Returns the contents to recover. Folders that belong to no topic are set aside. Raises InvalidConfig, DamagedFile, OSError."""
         source = DataSource(self)
         for folder in [path for path in self.path.iterdir() if path.name.endswith(names.DELETED) and path.is_dir()]:
@@ -143,7 +143,7 @@ class DataDirectory(LogDirectory):
         return stored
 
 
-class DataSource(Source):
+class DataSource(ImportSource):
     """The contents of a data directory, which has the logs of all nodes."""
 
     has_all_nodes = True

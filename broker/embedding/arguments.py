@@ -26,7 +26,7 @@ from ..settings.spelling import at_broker_level
 if TYPE_CHECKING:
     from ..controls.http.access import ControlAddress
     from ..directories.selection import LogDirOptions, Selection
-    from ..directories.source import Source
+    from ..directories.source import ImportSource
     from ..durability.data_directory import DataDirectory
     from ..registry_edge.access import RegistryAddress
     from ..releases.release import Release
@@ -54,7 +54,7 @@ def suggest_keywords(function: F) -> F:
     return cast(F, call)
 
 
-def log_dirs_of(given: Sequence[str | PathLike[str]] | LogDirOptions) -> Source | None:
+def log_dirs_of(given: Sequence[str | PathLike[str]] | LogDirOptions) -> ImportSource | None:
     """Returns the log directories to import, and the part to take; None without any. Raises TypeError or ValueError."""
     if not given:
         return None
@@ -101,7 +101,7 @@ def data_directory_of(data_dir: str | PathLike[str] | None, others: bool) -> Dat
     return DataDirectory(Path(data_dir))
 
 
-def checked_limit(memory_limit: int | None, directory: DataDirectory | None) -> int | None:
+def check_limit(memory_limit: int | None, directory: DataDirectory | None) -> int | None:
     """Returns the limit of the memory for records in bytes, None without one. Raises TypeError or ValueError."""
     if memory_limit is None:
         return None
@@ -120,7 +120,7 @@ def cluster_config(
     as_version: str | None,
     *,
     ignore_unknown: bool,
-    source: Source | None = None,
+    source: ImportSource | None = None,
     keeps_data: bool = False,
 ) -> ClusterConfig:
     """Returns the nodes with their settings, on free ports unless the settings contain listeners. Raises TypeError or ValueError.

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from .points import SEPARATOR, RequestPoint, Specification
 from .table import ADMIN_WRITES, FAULTS, WRITES, faults_at
-from .topology import Topology
+from .topology import ClusterTopology
 
 MAX_WRITES = 12
 """How many writes of one API and role are tried."""
@@ -63,14 +63,16 @@ class Trial(NamedTuple):
         return "; then ".join(f"{role}: {words}" for role, words in self.words)
 
 
-def plan_trials(points: Sequence[RequestPoint], topology: Topology, without: Container[str] = (), also: Container[str] = ()) -> list[Trial]:
+def plan_trials(
+    points: Sequence[RequestPoint], topology: ClusterTopology, without: Container[str] = (), also: Container[str] = ()
+) -> list[Trial]:
     """Returns the runs with one fault, in the order in which they should be tried.
 
     The faults in `without` are left out, and of the rare ones those in `also` are tried.
     """
     weighted = [
         (fault.weight + _API_WEIGHTS.get(point.api, 0) + place, point, fault.name)
-        for point, place in _chosen(points)
+        for point, place in _choose_points(points)
         for fault in faults_at(point, topology, also)
         if fault.name not in without
     ]
@@ -99,7 +101,7 @@ def _trial(point: RequestPoint, fault: str) -> Trial:
     return Trial((point.at(fault),), ((str(point.role), FAULTS[fault].tell(f"{point.api} {point.number}")),))
 
 
-def _chosen(points: Sequence[RequestPoint]) -> Iterator[tuple[RequestPoint, int]]:
+def _choose_points(points: Sequence[RequestPoint]) -> Iterator[tuple[RequestPoint, int]]:
     """Yields the points at which faults are tried, with the weights of their places among similar ones."""
     similar: dict[tuple[str, str], list[RequestPoint]] = {}
     for point in points:

@@ -15,7 +15,7 @@ from .damage import damages_of
 from .plan import Trial, pairs, plan_trials
 from .points import common_points
 from .table import JOINS
-from .topology import Topology
+from .topology import ClusterTopology
 from .verdicts import NO_REQUEST, Exploration, FoundFailure, RunOutcome, RunResult, judge
 
 BASELINE_RUNS = 3
@@ -113,7 +113,7 @@ class Search:
             return trials[options.share[0] :: options.share[1]]
         initialized = Counter(point.role.name for point in points if point.api == "InitProducerId")
         joined = frozenset(point.role.name for point in points if point.api in JOINS)
-        topology = Topology(*baseline[-1].topology[:2], initialized, joined)
+        topology = ClusterTopology(*baseline[-1].topology[:2], initialized, joined)
         trials = plan_trials(points, topology, options.without, options.also)
         if options.depth > 1:
             self.found.seed = options.seed

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from .points import RequestPoint
 from .roles import MEMBER
-from .topology import Topology
+from .topology import ClusterTopology
 
 LATE_MS = 500
 """How late a late response is: longer than a round trip, shorter than the time-outs that clients have by default."""
@@ -73,7 +73,7 @@ class PossibleFault(NamedTuple):
     words: str
     reason: str
     weight: int
-    applies: Callable[[RequestPoint, Topology], bool]
+    applies: Callable[[RequestPoint, ClusterTopology], bool]
     excused: tuple[str, ...] = ()
     is_rare: bool = False
 
@@ -82,31 +82,31 @@ class PossibleFault(NamedTuple):
         return self.words.format(request=request)
 
 
-def _of(*apis: str) -> Callable[[RequestPoint, Topology], bool]:
+def _of(*apis: str) -> Callable[[RequestPoint, ClusterTopology], bool]:
     return lambda point, _: point.api in apis
 
 
-def _is_answered_write(point: RequestPoint, _: Topology) -> bool:
+def _is_answered_write(point: RequestPoint, _: ClusterTopology) -> bool:
     return point.api in WRITES and point.acks != 0
 
 
-def _has_unreplicated_acks(point: RequestPoint, topology: Topology) -> bool:
+def _has_unreplicated_acks(point: RequestPoint, topology: ClusterTopology) -> bool:
     return point.api == "Produce" and point.acks in (0, 1) and any(_replicas(topology, name) > 1 for name in point.topics)
 
 
-def _replicas(topology: Topology, topic: str) -> int:
+def _replicas(topology: ClusterTopology, topic: str) -> int:
     return topology.topics[topic].replicas if topic in topology.topics else 1
 
 
-def _is_not_idempotent(point: RequestPoint, _: Topology) -> bool:
+def _is_not_idempotent(point: RequestPoint, _: ClusterTopology) -> bool:
     return point.api == "Produce" and point.acks != 0 and not point.is_idempotent
 
 
-def _is_led(point: RequestPoint, topology: Topology) -> bool:
+def _is_led(point: RequestPoint, topology: ClusterTopology) -> bool:
     return point.api in _LED and topology.nodes > 1
 
 
-def _is_coordinated(point: RequestPoint, topology: Topology) -> bool:
+def _is_coordinated(point: RequestPoint, topology: ClusterTopology) -> bool:
     if topology.nodes == 1:
         return False
     coordinates_transaction = point.api in _TRANSACTION_COORDINATED or (point.api == "InitProducerId" and point.is_transactional)
@@ -114,30 +114,30 @@ def _is_coordinated(point: RequestPoint, topology: Topology) -> bool:
     return coordinates_transaction or is_later_heartbeat or point.api in (*_COORDINATED, "TxnOffsetCommit")
 
 
-def _has_session(point: RequestPoint, topology: Topology) -> bool:
+def _has_session(point: RequestPoint, topology: ClusterTopology) -> bool:
     if point.api in ("Fetch", "OffsetCommit"):
         return point.role.kind == MEMBER and point.role.name in topology.joined
     return point.api in ("Heartbeat", "TxnOffsetCommit", "ConsumerGroupHeartbeat", "ShareGroupHeartbeat")
 
 
-def _is_commit_of_member(point: RequestPoint, topology: Topology) -> bool:
+def _is_commit_of_member(point: RequestPoint, topology: ClusterTopology) -> bool:
     return point.api == "OffsetCommit" and _has_session(point, topology)
 
 
-def _is_awaited(*apis: str) -> Callable[[RequestPoint, Topology], bool]:
+def _is_awaited(*apis: str) -> Callable[[RequestPoint, ClusterTopology], bool]:
     """Returns whether a request is one of some APIs. Only the client waits for the producer id of a producer without transactions."""
     return lambda point, _: point.api in apis and (point.api != "InitProducerId" or point.is_transactional)
 
 
-def _is_in_transaction(point: RequestPoint, _: Topology) -> bool:
+def _is_in_transaction(point: RequestPoint, _: ClusterTopology) -> bool:
     return point.api in _IN_TRANSACTION and point.is_transactional
 
 
-def _has_several_instances(point: RequestPoint, topology: Topology) -> bool:
+def _has_several_instances(point: RequestPoint, topology: ClusterTopology) -> bool:
     return _is_in_transaction(point, topology) and topology.initialized.get(point.role.name, 0) > 1
 
 
-def _has_several_partitions(point: RequestPoint, topology: Topology) -> bool:
+def _has_several_partitions(point: RequestPoint, topology: ClusterTopology) -> bool:
     return point.api in ("Produce", "Fetch") and any(
         topology.topics[name].partitions > 1 for name in point.topics if name in topology.topics
     )
@@ -293,6 +293,6 @@ FAULTS: Mapping[str, PossibleFault] = {
 """All faults by their names, the most telling ones first, the rare ones last."""
 
 
-def faults_at(point: RequestPoint, topology: Topology, also: Container[str] = ()) -> list[PossibleFault]:
+def faults_at(point: RequestPoint, topology: ClusterTopology, also: Container[str] = ()) -> list[PossibleFault]:
     """Returns the faults that can happen at a point, in the order of the table. `also` names the rare ones that are asked for."""
     return [fault for fault in FAULTS.values() if fault.applies(point, topology) and (not fault.is_rare or fault.name in also)]

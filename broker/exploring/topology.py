@@ -31,7 +31,7 @@ class DescribedTopic(Protocol):
     def partitions(self) -> Iterable[DescribedPartition]: ...
 
 
-class Topology(NamedTuple):
+class ClusterTopology(NamedTuple):
     """The number of nodes of a cluster and its topics by their names; and of a run, how often each transactional id was initialized, and
     the names of the groups that had members. A group to which offsets are committed need not have any.
     """
@@ -42,9 +42,9 @@ class Topology(NamedTuple):
     joined: frozenset[str] = frozenset()
 
 
-def topology_of(topics: Iterable[DescribedTopic], nodes: int) -> Topology:
+def topology_of(topics: Iterable[DescribedTopic], nodes: int) -> ClusterTopology:
     """Returns the topology of a cluster with these topics and so many nodes."""
-    return Topology(nodes, {each.name: _shape(list(each.partitions)) for each in topics})
+    return ClusterTopology(nodes, {each.name: _shape(list(each.partitions)) for each in topics})
 
 
 def _shape(partitions: list[DescribedPartition]) -> TopicShape:

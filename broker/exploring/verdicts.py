@@ -13,7 +13,7 @@ from .damage import StoredData
 from .plan import Trial
 from .points import RequestPoint
 from .table import FAULTS
-from .topology import Topology
+from .topology import ClusterTopology
 
 TITLE = "kafka explore"
 NO_REQUEST = "it sends no request to a cluster"
@@ -23,7 +23,7 @@ MAX_FINDINGS = 2
 _COLUMNS = 200
 _INDENT = " " * 14
 _NUMBERS = re.compile(r"\d+")
-_NO_TOPOLOGY = Topology(0, {})
+_NO_TOPOLOGY = ClusterTopology(0, {})
 _NOTHING_STORED = StoredData({}, {}, [])
 
 
@@ -58,7 +58,7 @@ class RunResult:
     message: str = ""
     details: str = ""
     points: tuple[RequestPoint, ...] = ()
-    topology: Topology = _NO_TOPOLOGY
+    topology: ClusterTopology = _NO_TOPOLOGY
     uses_cluster: bool = True
     leaks: int = 0
     stored: StoredData = _NOTHING_STORED

@@ -64,7 +64,7 @@ def leader_election(faults: Faults, topic: Topic, takes_ms: int) -> Fault:
     return fault
 
 
-class TornWrite(Act):
+class TearWrite(Act):
     """Lets the cluster crash within the write of the request's records. `tear` orders that, before they are appended."""
 
     def __init__(self, tear: Callable[[], None]) -> None:
@@ -78,7 +78,7 @@ class TornWrite(Act):
 def torn_write(faults: Faults, topic: str, tear: Callable[[], None]) -> Fault:
     """Adds a fault that calls `tear` at the next Produce to a topic."""
     options = FaultOptions(api=PRODUCE.name, topic=escape(topic), times=1)
-    fault = Fault(faults.next_number(), f"torn_write of topic={topic}", Criteria(options), [TornWrite(tear)], faults.cluster.random)
+    fault = Fault(faults.next_number(), f"torn_write of topic={topic}", Criteria(options), [TearWrite(tear)], faults.cluster.random)
     faults.add(fault)
     return fault
 

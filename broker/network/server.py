@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from ...protocol.errors import KafkaError
 from ...storage.memory import LogMemory
-from ..api.gate import Parked
+from ..api.context import Parked
 from ..cluster.startup_topics import create_topics
 from ..cluster.state import ClusterState
 from ..connections.core import Core
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ..controls.http.access import ControlAddress
-    from ..directories.source import Source
+    from ..directories.source import ImportSource
     from ..durability.data_directory import DataDirectory
     from ..durability.shadow import Shadow
     from ..faults.fault import Fault
@@ -62,7 +62,7 @@ class ServerOptions:
     """The topics that exist from the start."""
     data: Sequence[Path] = ()
     """Files of seed data."""
-    log_dirs: Source | None = None
+    log_dirs: ImportSource | None = None
     """The log directories of brokers, with whose contents the cluster begins."""
     data_dir: DataDirectory | None = None
     """The directory that keeps the data of the cluster, None without one."""
@@ -131,7 +131,7 @@ class Server:
             if options.data_dir is not None:
                 from ..durability.disk_room import DiskRoom
 
-                self._directory = options.data_dir.opened()
+                self._directory = options.data_dir.open()
                 self._log_memory = DiskRoom(self._directory.path, self.config.max_memory_bytes, self.config.memory_limit_bytes)
                 if self._directory.meta is not None:
                     self.config = replace(self.config, cluster_id=self._directory.meta.cluster_id)
@@ -197,7 +197,7 @@ class Server:
         if state is None:
             cluster = ClusterState(config, turns, self._random, self._log_memory)
         else:
-            from ..snapshots.continuation import restore_cluster
+            from ..snapshots.cluster import restore_cluster
 
             present = None if former is None else former.cluster
             cluster = restore_cluster(state, config, turns, self._random, self._log_memory, present)
@@ -259,7 +259,7 @@ class Server:
             with self.control_turn("starting again after a torn write"):
                 assert self._directory is not None and self._shadow is not None  # noqa: S101  (it narrows types)
                 self._shadow.abandon()
-                self._directory = self._directory.opened()
+                self._directory = self._directory.open()
                 core = self._new_core(self.config, None, self.core)
                 self._recover(core.cluster)
                 self._follow_changes(core)

@@ -50,12 +50,13 @@ class RegistryAccess:
 
     def __init__(self, host: str, users: Mapping[str, str]) -> None:
         self._host = host
+        self._is_loopback = is_loopback(host)
         self._users = users
 
     def check(self, headers: Mapping[str, str]) -> str:
         """Returns the name of the user, "" without users. Raises Problem for a request without access."""
         host, origin = headers.get("host", ""), headers.get("origin")
-        if is_loopback(self._host) and not self._names_this_machine(host):
+        if self._is_loopback and not self._names_this_machine(host):
             raise Problem(HTTPStatus.FORBIDDEN, f"the Host {host!r} is not this listener; use its address")
         if origin is not None and origin.lower() not in (f"http://{host.lower()}", f"https://{host.lower()}"):
             raise Problem(HTTPStatus.FORBIDDEN, f"pages of the origin {origin!r} have no access")

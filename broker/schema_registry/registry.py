@@ -266,4 +266,5 @@ def _with_metadata(draft: Draft, config: Json, latest: StoredSchema | None) -> D
     rule_set = draft.rule_set if draft.rule_set is not None or latest is None else latest.rule_set
     metadata = merge_metadata(merge_metadata(config.get("defaultMetadata"), metadata), config.get("overrideMetadata"))
     rule_set = merge_rule_sets(merge_rule_sets(config.get("defaultRuleSet"), rule_set), config.get("overrideRuleSet"))
-    return replace(draft, metadata=metadata, rule_set=rule_set)
+    is_same = metadata is draft.metadata and rule_set is draft.rule_set
+    return draft if is_same else replace(draft, metadata=metadata, rule_set=rule_set)

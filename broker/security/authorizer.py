@@ -106,11 +106,9 @@ def _overrides(denied: Acl, allowed: Acl) -> bool:
     return allowed.pattern_type is PatternType.LITERAL and allowed.resource_name == denied.resource_name
 
 
-def authorizer_of(config: BrokerConfig, acls: Iterable[str] = ()) -> Authorizer | None:
-    """Returns the authorizer that the settings select, with entries in the form of `acl_texts.py`, or None if access is unrestricted."""
+def authorizer_of(config: BrokerConfig, acls: Iterable[str] = ()) -> Authorizer:
+    """Returns an authorizer with the settings of a cluster, and with entries in the form of `acl_texts.py`."""
     texts = config.texts
-    if not texts["authorizer.class.name"]:
-        return None
     super_users = [user.strip() for user in texts.get("super.users", "").split(";") if user.strip()]
     allow_everyone = texts.get("allow.everyone.if.no.acl.found", "").lower() == "true"
     authorizer = Authorizer(super_users, allow_everyone_if_no_acl_found=allow_everyone)

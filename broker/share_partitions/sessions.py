@@ -30,7 +30,7 @@ class SessionKey(NamedTuple):
     member_id: str
 
 
-class CachedPartition:
+class CachedSharePartition:
     """A partition of a session. `name` is the topic's name, "" if it was unknown when the partition was added.
 
     `must_tell` states that the next response contains the partition, whether or not there are records.
@@ -50,7 +50,7 @@ class ShareSession:
 
     def __init__(self, key: SessionKey, partitions: Iterable[tuple[PartitionKey, str]], connection_id: int) -> None:
         self.key = key
-        self.partitions = {partition: CachedPartition(name, must_tell=False) for partition, name in partitions}
+        self.partitions = {partition: CachedSharePartition(name, must_tell=False) for partition, name in partitions}
         self.epoch = next_epoch(INITIAL_EPOCH)
         self.connection_id = connection_id
 
@@ -58,7 +58,7 @@ class ShareSession:
         """Adds and removes partitions."""
         for partition, name in added:
             if partition not in self.partitions:
-                self.partitions[partition] = CachedPartition(name, must_tell=True)
+                self.partitions[partition] = CachedSharePartition(name, must_tell=True)
         for partition in forgotten:
             self.partitions.pop(partition, None)
 

@@ -5,6 +5,18 @@ present one with all its connections. A new object cannot keep anything of the s
 
 Everything that a restart of all brokers would lose is not part of the state: connections and waiting requests, fetch sessions, and the
 instances of client telemetry. Static settings and listeners are part of the nodes, so that a cluster can be loaded from a file.
+
+`restore_cluster` makes the new cluster continue the counters of the one that it replaces, whose clients stay and connect again. A restored
+state is a new time. An epoch or id that a client knows from the time before must not have another meaning now, so the counters that clients
+see never go back:
+
+* All partitions begin a leader epoch above every one that was ever used, also those that are created later. A consumer therefore finds
+  out by OffsetForLeaderEpoch where the log that it has read ends (KIP-320).
+* Producer ids are not generated again, and transactional ids keep their newest epochs, so that no two producers ever share an id.
+* Partitions forget the sequence numbers of producers that have written since then, because the next ones are unknown.
+* A group that has changed since then begins an epoch or generation above all that it had, which fences its members. They join again.
+* The epoch of the finalized features, which is the length of the metadata log, grows.
+* Random numbers go on, also those of a `seed`, so that no id of a topic, a member or a session is generated twice.
 """
 
 from __future__ import annotations
@@ -293,3 +305,32 @@ def _fill_nodes(cluster: ClusterState, nodes: Plain, shift_ms: int) -> None:
 
 def _acl(kind: int, name: str, pattern: int, principal: str, host: str, operation: int, permission: int) -> Acl:
     return Acl(ResourceType(kind), name, PatternType(pattern), principal, host, Operation(operation), Permission(permission))
+
+
+# Taking the place of another cluster
+
+
+def restore_cluster(
+    state: State, config: ClusterConfig, turns: Turns[Any], random: Random, memory: LogMemory | None, former: ClusterState | None
+) -> ClusterState:
+    """Returns a new cluster with a written state (`read_cluster`) that takes the place of `former`.
+
+    Without `former`, as for a state from a file, the cluster continues the counters of the state.
+    """
+    cluster = read_cluster(state if former is None else {**state, "random": None}, config, turns, random, memory)
+    _continue_from(former or cluster, cluster)
+    return cluster
+
+
+def _continue_from(former: ClusterState, cluster: ClusterState) -> None:
+    cluster.topics.begin_leader_epoch(1 + max(former.topics.newest_leader_epoch, cluster.topics.newest_leader_epoch))
+    cluster.coordinator_moves.forget_epochs()
+    cluster.producer_ids.continue_from(former.producer_ids)
+    cluster.metadata_log.continue_from(former.metadata_log)
+    for partition in cluster.topics.partitions():
+        present = former.topics.find_partition(partition.topic.name, partition.index)
+        partition.producers.forget_if_changed(None if present is None else present.producers)
+    if (groups := vars(former).get("groups")) is not None:
+        cluster.groups.continue_from(groups, _groups().unchanged_groups(groups, cluster.groups))
+    if (transactions := vars(former).get("transactions")) is not None:
+        cluster.transactions.continue_from(transactions)

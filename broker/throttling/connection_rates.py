@@ -23,14 +23,14 @@ IDLE_MS = 3_600_000
 """The time after which the measurement of a silent address is removed."""
 
 
-class Verdict(NamedTuple):
+class Admission(NamedTuple):
     """How long a new connection waits to be served, or, if it is `refused`, to be closed; in ms."""
 
     wait_ms: int
     refused: bool
 
 
-AT_ONCE = Verdict(0, refused=False)
+AT_ONCE = Admission(0, refused=False)
 
 
 class ConnectionRates:
@@ -45,7 +45,7 @@ class ConnectionRates:
         self._hosts: dict[str, LimitedRate] = {}
         self._purge_at = PURGE_AT_LEAST
 
-    def admit(self, listener_name: str, host: str, now_ms: int) -> Verdict:
+    def admit(self, listener_name: str, host: str, now_ms: int) -> Admission:
         """Counts a new connection and returns whether and when it is served."""
         node_limit = self._config.integers[SETTING]
         listener_limit = self._config.listener_integer(listener_name, SETTING)
@@ -62,8 +62,8 @@ class ConnectionRates:
             if refused_ms := own.record(1, now_ms):
                 for rate in (own, *counted):
                     rate.take_back(1, now_ms)
-                return Verdict(refused_ms, refused=True)
-        return Verdict(wait_ms, refused=False) if wait_ms else AT_ONCE
+                return Admission(refused_ms, refused=True)
+        return Admission(wait_ms, refused=False) if wait_ms else AT_ONCE
 
     def _listener(self, name: str) -> LimitedRate:
         return self._listeners.setdefault(name, LimitedRate(self._window, UNLIMITED, longest_ms=self._window.window_ms))

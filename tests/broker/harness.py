@@ -15,7 +15,7 @@ from dataclasses import replace
 from random import Random
 from typing import Any
 
-from odradek.broker.api.gate import Parked
+from odradek.broker.api.context import Parked
 from odradek.broker.api.topic_descriptions import Description, TopicDescriber
 from odradek.broker.cluster.state import ClusterState
 from odradek.broker.connections.connection import Connection
@@ -28,8 +28,7 @@ from odradek.broker.scheduling.timers import Timers
 from odradek.broker.scheduling.turns import Turns
 from odradek.broker.security.startup import Security
 from odradek.broker.settings.cluster_config import DEFAULT_LIMITS, RecordLimits, cluster_of
-from odradek.broker.snapshots.cluster import State, nodes_of, read_cluster
-from odradek.broker.snapshots.continuation import restore_cluster
+from odradek.broker.snapshots.cluster import State, nodes_of, read_cluster, restore_cluster
 from odradek.broker.topics.partition import Topic
 from odradek.protocol.batches.record_builder import build_batch
 from odradek.protocol.batches.records import Record

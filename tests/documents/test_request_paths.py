@@ -11,9 +11,9 @@ MAX_FILES = {
     "Produce, repeated": 9,
     "Produce, hit by a fault": 11,
     "Fetch": 11,
-    "JoinGroup": 23,
+    "JoinGroup": 21,
     "CreateTopics": 21,
-    "restore of a snapshot": 35,
+    "restore of a snapshot": 33,
 }
 
 

@@ -149,6 +149,7 @@ def test_extras_are_the_documented_ones() -> None:
     assert set(project["optional-dependencies"]) == {
         "uvloop",
         "spark",
+        "spark-avro",
         "tls",
         "schema-registry",
         "completion",

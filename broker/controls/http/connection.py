@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import logging
 from contextlib import aclosing
-from dataclasses import replace
 from http import HTTPStatus
 from typing import TYPE_CHECKING, cast
 
@@ -33,7 +32,6 @@ class HttpConnection(asyncio.Protocol):
     def __init__(self, listener: HttpListener) -> None:
         self._listener = listener
         self._loop = asyncio.get_running_loop()
-        self._parser = RequestParser(self._admit)
         self._task: asyncio.Task[None] | None = None
         self._may_be_cancelled = False
         self._ending = False
@@ -64,7 +62,7 @@ class HttpConnection(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)
         host, port = transport.get_extra_info("peername")[:2]
-        self._peer = f"{bracket(host)}:{port}"
+        self._parser = RequestParser(self._admit, f"{bracket(host)}:{port}")
         self._listener.note_use(self)
         if not self._listener.make_room(self):
             listener = self._listener
@@ -148,7 +146,7 @@ class HttpConnection(asyncio.Protocol):
 
     async def _answer(self, request: Request) -> None:
         try:
-            response = await self._listener.answer(replace(request, peer=self._peer))
+            response = await self._listener.answer(request)
         except asyncio.CancelledError:
             self._transport.abort()
             raise

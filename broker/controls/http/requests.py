@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Generator
-from dataclasses import dataclass, replace
 from http import HTTPStatus
+from typing import NamedTuple
 
 from .responses import Problem
 
@@ -30,11 +30,10 @@ _ABSOLUTE = re.compile(r"https?://([^/?]*)(.*)", re.IGNORECASE)
 _SINGLE = frozenset({"authorization", "content-length", "content-type", "expect", "host", "origin", "transfer-encoding"})
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(NamedTuple):
     """A request. The names of headers are in lower case; `target` is the path with the query, as it was sent.
 
-    `peer` is the address of the client, such as "127.0.0.1:40112", which the parser does not know.
+    `peer` is the address of the client, such as "127.0.0.1:40112".
     """
 
     method: str
@@ -49,14 +48,15 @@ class Request:
 
 
 class RequestParser:
-    """The parser of one connection.
+    """The parser of one connection, whose client has the address `peer`.
 
     `admit` is called with each request before its body is read, so that no memory is taken for a client without access. It raises Problem,
     and so does the parser. The parser cannot be used afterwards, because it is unknown where the next request begins.
     """
 
-    def __init__(self, admit: Callable[[Request], None]) -> None:
+    def __init__(self, admit: Callable[[Request], None], peer: str = "") -> None:
         self._admit = admit
+        self._peer = peer
         self._buffer = bytearray()
         self._requests = self._parse()
         self._wants_continue = False
@@ -87,13 +87,13 @@ class RequestParser:
     def _parse(self) -> Generator[Request | None, None, None]:
         while True:
             head = yield from self._head()
-            request = _request(head)
+            request = _request(head, self._peer)
             length = _length_of_body(request)
             self._admit(request)
             self._wants_continue = _expects_continue(request) and length != 0
             body = (yield from self._chunks()) if length is None else (yield from self._exactly(length))
             self._wants_continue = False
-            yield replace(request, body=body)
+            yield request._replace(body=body) if body else request
 
     def _head(self) -> Generator[None, None, bytes]:
         """Returns the request line and the headers. Bytes that cannot begin a request are refused at once."""
@@ -154,7 +154,7 @@ class RequestParser:
         raise Problem(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, f"the request has more than {MAX_HEADERS} trailers")
 
 
-def _request(head: bytes) -> Request:
+def _request(head: bytes, peer: str) -> Request:
     """Returns the request without its body. Raises Problem for an invalid one."""
     first, *lines = head.split(b"\r\n")
     match = _REQUEST_LINE.fullmatch(first)
@@ -170,7 +170,7 @@ def _request(head: bytes) -> Request:
     if "host" not in headers and not is_old:
         raise Problem(HTTPStatus.BAD_REQUEST, "the request has no Host header")
     closes = is_old or "close" in re.split(r"[ \t]*,[ \t]*", headers.get("connection", "").lower())
-    return Request(match[1].decode("ascii"), target, headers, not closes)
+    return Request(match[1].decode("ascii"), target, headers, not closes, peer=peer)
 
 
 def _headers(lines: list[bytes]) -> dict[str, str]:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import AsyncGenerator, Mapping
 from email.utils import formatdate
+from functools import lru_cache
 from http import HTTPStatus
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -70,10 +72,16 @@ def encode_head(streaming: Streaming) -> bytes:
 
 def encode(response: Response, *, keep_alive: bool, with_body: bool = True) -> bytes:
     """Returns the bytes of a response. Without its body, it is the response to a HEAD request."""
-    headers = {"Date": formatdate(usegmt=True), "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff", **response.headers}
+    headers = {"Date": _date(int(time.time())), "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff", **response.headers}
     if response.content_type is not None:
         headers |= {"Content-Type": response.content_type, "Content-Length": str(len(response.body))}
     if not keep_alive:
         headers["Connection"] = "close"
     lines = [f"HTTP/1.1 {response.status.value} {response.status.phrase}", *(f"{name}: {value}" for name, value in headers.items())]
     return "\r\n".join([*lines, "", ""]).encode("latin-1") + (response.body if with_body else b"")
+
+
+@lru_cache(maxsize=1)
+def _date(time_s: int) -> str:
+    """Returns a time as a header contains it. The latest one is kept, because it is the same for all responses of a second."""
+    return formatdate(time_s, usegmt=True)

@@ -26,7 +26,7 @@ def read_json(text: str, *, exact: bool = False) -> Any:
     if len(text) > MAX_TEXT_LENGTH:
         raise InvalidSchema(f"the schema has {len(text)} characters, but at most {MAX_TEXT_LENGTH} are allowed")
     try:
-        value = json.loads(text, parse_int=_read_integer, parse_float=_read_exactly if exact else None, parse_constant=_refuse_constant)
+        value = (_EXACT_DECODER if exact else _DECODER).decode(text)
     except ValueError as error:
         raise InvalidSchema(f"the schema is not valid JSON: {error}") from None
     except RecursionError:
@@ -54,6 +54,10 @@ def _read_exactly(digits: str) -> Decimal:
 
 def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not a number of JSON")
+
+
+_DECODER = json.JSONDecoder(parse_int=_read_integer, parse_constant=_refuse_constant)
+_EXACT_DECODER = json.JSONDecoder(parse_int=_read_integer, parse_float=_read_exactly, parse_constant=_refuse_constant)
 
 
 def _check_nesting(value: Any) -> None:

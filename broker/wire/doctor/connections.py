@@ -18,7 +18,7 @@ from ....protocol.messages.metadata import MetadataResponse
 from ...plurals import counted
 from ..exchange import Entry, Exchange
 from .finding import Finding, densest, evidence, span_s
-from .history import ClientHistory, ConnectionHistory, History, families, received_ms
+from .history import ClientHistory, ConnectionHistory, WireHistory, families, received_ms
 from .security import is_misunderstood
 
 WITHIN_MS = 30_000.0
@@ -30,7 +30,7 @@ MANY_MESSAGES = 5
 """The number of connections with one Produce each, one after the other."""
 
 
-def reconnect_loops(history: History) -> Iterable[Finding]:
+def reconnect_loops(history: WireHistory) -> Iterable[Finding]:
     """Finds clients that connect, achieve nothing and connect again."""
     for client in families(history.clients):
         ended = [each for each in client.connections if each.opened is not None and each.closed is not None]
@@ -63,7 +63,7 @@ def _cure(reason: str) -> tuple[str, tuple[str, ...]]:
     return "remove the reason that the broker names; until then, let the client wait longer", ("reconnect.backoff.max.ms",)
 
 
-def connections_per_message(history: History) -> Iterable[Finding]:
+def connections_per_message(history: WireHistory) -> Iterable[Finding]:
     """Finds producers that are created, send one message and are closed, one after the other."""
     for client in families(history.clients):
         single = [each for each in client.connections if each.closed is not None and _is_for_one_message(each)]
@@ -113,7 +113,7 @@ MANY_SEARCHES = 3
 """The number of such connections that makes a finding."""
 
 
-def unreachable_addresses(history: History) -> Iterable[Finding]:
+def unreachable_addresses(history: WireHistory) -> Iterable[Finding]:
     """Finds clients that search for the nodes, and do no work."""
     for client in history.clients:
         searches = [each for each in client.connections if searches_nodes(each) and not history.excuses(*each.entries)]
@@ -153,7 +153,7 @@ LONG_IDLE_MS = 9 * 60_000.0
 """Where a capture does not contain the broker's reason, a close after this time without a request counts as one for idleness."""
 
 
-def idle_closes(history: History) -> Iterable[Finding]:
+def idle_closes(history: WireHistory) -> Iterable[Finding]:
     """Finds connections that were closed as idle; separately those whose work their client had continued elsewhere while they were open.
 
     A connection by which a client only found the cluster may become idle while others work.
@@ -193,7 +193,7 @@ def _was_idle(connection: ConnectionHistory) -> bool:
     return connection.closed.at.cluster_ms - connection.exchanges[-1].received.cluster_ms >= LONG_IDLE_MS
 
 
-def _is_replaced(connection: ConnectionHistory, client: ClientHistory, history: History) -> bool:
+def _is_replaced(connection: ConnectionHistory, client: ClientHistory, history: WireHistory) -> bool:
     """Returns whether another connection took over the work of one that was open, which then was closed as idle, also by a moved clock."""
     successor = _successor(connection, client) if connection.work else None
     return successor is not None and not history.excuses(connection.exchanges[-1], *successor.entries[:1])

@@ -17,13 +17,13 @@ from ...plurals import counted
 from ..exchange import HEAD_BYTES, Entry, Event, Exchange
 from .contents import fetches_of, headers, partitions_of
 from .finding import Finding, densest, evidence, span_s
-from .history import ClientHistory, History, received_ms
+from .history import ClientHistory, WireHistory, received_ms
 
 MANY_TINY, MANY_EMPTY, WITHIN_MS = 20, 50, 10_000.0
 SHORT_WAIT_MS = 50
 
 
-def tiny_fetches(history: History) -> Iterable[Finding]:
+def tiny_fetches(history: WireHistory) -> Iterable[Finding]:
     """Finds consumers whose fetches return at most HEAD_BYTES, although the partition contains more."""
     for client in history.clients:
         tiny = densest([each for each in client.of("Fetch") if _is_cut_short(each)], received_ms, WITHIN_MS)
@@ -36,7 +36,7 @@ def tiny_fetches(history: History) -> Iterable[Finding]:
             yield Finding("tiny fetches", str(client), problem, advice, settings, evidence(tiny))
 
 
-def hasty_fetches(history: History) -> Iterable[Finding]:
+def hasty_fetches(history: WireHistory) -> Iterable[Finding]:
     """Finds consumers that fetch again and again without waiting for records."""
     for client in history.clients:
         empty = densest([each for each in client.of("Fetch") if _is_hasty(each)], received_ms, WITHIN_MS)
@@ -97,7 +97,7 @@ class Commit(NamedTuple):
     offset: int
 
 
-def commits_per_record(history: History) -> Iterable[Finding]:
+def commits_per_record(history: WireHistory) -> Iterable[Finding]:
     """Finds consumers that commit MANY_COMMITS times in WITHIN_MS, each time one record further."""
     for client in history.clients:
         single = densest(_single_steps(client), lambda commit: received_ms(commit.exchange), WITHIN_MS)
@@ -132,7 +132,7 @@ def _commits(client: ClientHistory) -> Iterator[Commit]:
                     yield Commit(exchange, request.group_id, name, partition.partition_index, partition.committed_offset)
 
 
-def consumers_that_never_commit(history: History) -> Iterable[Finding]:
+def consumers_that_never_commit(history: WireHistory) -> Iterable[Finding]:
     """Finds members of groups that read records for PATIENCE_MS, or leave, and whose group has no commit at all."""
     committed = {group for client in history.clients for exchange in client.of(*_COMMIT_APIS) for group in exchange.groups}
     for client in history.clients:
@@ -158,7 +158,7 @@ LATEST = -1
 PartitionKey = tuple[str, int]
 
 
-def skipped_records(history: History) -> Iterable[Finding]:
+def skipped_records(history: WireHistory) -> Iterable[Finding]:
     """Finds consumers of groups without a commit that begin at the ends of partitions which contain records."""
     committed = set(_groups_with_commits(history))
     for client in history.clients:
@@ -174,7 +174,7 @@ def skipped_records(history: History) -> Iterable[Finding]:
             yield Finding("records skipped by latest", str(client), problem, advice, settings, evidence(exchanges))
 
 
-def _groups_with_commits(history: History) -> Iterator[str]:
+def _groups_with_commits(history: WireHistory) -> Iterator[str]:
     """Yields the groups that have committed offsets. If these are gone, they have expired, or the test has removed them."""
     for entry in (*history.earlier, *history.entries):
         if isinstance(entry, Exchange) and entry.api in ("OffsetCommit", "TxnOffsetCommit"):
@@ -220,7 +220,7 @@ def _latest(exchange: Exchange) -> Mapping[PartitionKey, int]:
     }
 
 
-def expired_records(history: History) -> Iterable[Finding]:
+def expired_records(history: WireHistory) -> Iterable[Finding]:
     """Finds consumers that ask for records which were deleted by retention, without the test having moved the clock before."""
     expired = history.events("expired")
     for client in history.clients if expired else ():
@@ -234,7 +234,7 @@ def expired_records(history: History) -> Iterable[Finding]:
             yield Finding("records expired before they were read", str(client), problem, advice, settings, evidence(entries))
 
 
-def _losses(client: ClientHistory, expired: list[Event], history: History) -> Iterator[tuple[PartitionKey, int, Event, Exchange]]:
+def _losses(client: ClientHistory, expired: list[Event], history: WireHistory) -> Iterator[tuple[PartitionKey, int, Event, Exchange]]:
     """Yields the partitions and the offsets that have expired, with the event and the request that show it."""
     by_topic: dict[object, list[Event]] = {}
     for event in expired:

@@ -13,7 +13,7 @@ MAX_DECOMPRESSED_BYTES = 1024 * 1024
 """A batch that is larger when it is decompressed is not read."""
 
 
-class SentBatch(NamedTuple):
+class FirstBatch(NamedTuple):
     """The first batch for a partition in a Produce request."""
 
     topic: str
@@ -32,14 +32,14 @@ def headers(records: Any) -> Iterator[BatchHeader]:
         position += header.size
 
 
-def batches_of(exchange: Exchange) -> Iterator[SentBatch]:
+def batches_of(exchange: Exchange) -> Iterator[FirstBatch]:
     """Yields the first batch for each partition of a Produce request."""
     request = exchange.partial_request
     for topic in getattr(request, "topic_data", ()):
         name = topic.name or exchange.topic_names.get(topic.topic_id, "")
         for partition in topic.partition_data:
             for header in headers(partition.records):
-                yield SentBatch(name, partition.index, header)
+                yield FirstBatch(name, partition.index, header)
                 break
 
 

@@ -9,7 +9,7 @@ from .connections import connections_per_message, idle_closes, reconnect_loops, 
 from .consumers import commits_per_record, consumers_that_never_commit, expired_records, hasty_fetches, skipped_records, tiny_fetches
 from .finding import Check, Finding
 from .groups import groups_with_other_topics, inconsistent_protocols, rebalance_storms, repeated_instance_ids, short_time_outs
-from .history import History
+from .history import WireHistory
 from .producers import duplicates, losses_without_acks, oversize_batches, oversize_requests
 from .schemas import automatic_registrations, incompatible_schemas, records_without_ids, unfit_subject_names, unknown_schema_ids
 from .security import denials, failed_handshakes
@@ -53,5 +53,5 @@ def examine(entries: Iterable[Entry], since: int = 0) -> list[Finding]:
 
     The entries before these show only what the test has done to the cluster, and what is not the fault of a client.
     """
-    history = History(entries, since)
+    history = WireHistory(entries, since)
     return [finding for check in CHECKS for finding in check(history)]

@@ -12,7 +12,7 @@ from ....protocol.stored.consumer_protocol import ConsumerProtocolSubscription, 
 from ...plurals import counted
 from ..exchange import Entry, Exchange
 from .finding import Finding, densest, evidence, span_s
-from .history import ClientHistory, History, families
+from .history import ClientHistory, WireHistory, families
 from .memberships import End, Membership, memberships_of
 
 MANY_RETURNS, WITHIN_MS = 3, 60_000.0
@@ -36,7 +36,7 @@ _CURES = {
 }
 
 
-def short_time_outs(history: History) -> Iterable[Finding]:
+def short_time_outs(history: WireHistory) -> Iterable[Finding]:
     """Finds members that a group removed, or that left, because processing took longer than a time-out of theirs."""
     for client in history.clients:
         memberships = [each for each in memberships_of(client) if not _is_excused(each, history)]
@@ -46,7 +46,7 @@ def short_time_outs(history: History) -> Iterable[Finding]:
             yield _late_poll(client, late)
 
 
-def _is_excused(membership: Membership, history: History) -> bool:
+def _is_excused(membership: Membership, history: WireHistory) -> bool:
     """Returns whether a membership has ended after a fault or a disturbance."""
     return membership.ending is not None and history.excuses(membership.last, membership.ending)
 
@@ -80,7 +80,7 @@ def _entries_of(membership: Membership) -> tuple[Entry, ...]:
     return evidence(each for each in (membership.first, membership.last, membership.ending) if each is not None)
 
 
-def rebalance_storms(history: History) -> Iterable[Finding]:
+def rebalance_storms(history: WireHistory) -> Iterable[Finding]:
     """Finds groups whose members go and come back MANY_RETURNS times within WITHIN_MS. Each return makes the group rebalance twice."""
     for client in families(history.clients):
         memberships = memberships_of(client)
@@ -137,7 +137,7 @@ class SubscribedMember(NamedTuple):
     topics: frozenset[str]
 
 
-def groups_with_other_topics(history: History) -> Iterable[Finding]:
+def groups_with_other_topics(history: WireHistory) -> Iterable[Finding]:
     """Finds groups with two members at the same time that have no topic in common."""
     by_group: dict[str, list[SubscribedMember]] = {}
     for client in history.clients:
@@ -185,10 +185,10 @@ def _topics(join: Exchange) -> frozenset[str]:
         return frozenset()
 
 
-def inconsistent_protocols(history: History) -> Iterable[Finding]:
+def inconsistent_protocols(history: WireHistory) -> Iterable[Finding]:
     """Finds clients that a group refuses, because its members have another protocol type or no assignor in common with them."""
     for client in history.clients:
-        refused = [exchange for exchange, errors in client.failed if "INCONSISTENT_GROUP_PROTOCOL" in errors]
+        refused = [exchange for exchange, errors in client.failures if "INCONSISTENT_GROUP_PROTOCOL" in errors]
         if refused:
             group = ", ".join(refused[-1].groups)
             others = [
@@ -209,10 +209,10 @@ def _protocols(join: Exchange) -> str:
     return f"{request.protocol_type} with {', '.join(each.name for each in request.protocols)}"
 
 
-def repeated_instance_ids(history: History) -> Iterable[Finding]:
+def repeated_instance_ids(history: WireHistory) -> Iterable[Finding]:
     """Finds static members that two running clients claim to be."""
     for client in history.clients:
-        fenced = [exchange for exchange, errors in client.failed if _FENCED.intersection(errors)][-MAX_FENCED:]
+        fenced = [exchange for exchange, errors in client.failures if _FENCED.intersection(errors)][-MAX_FENCED:]
         rivals = [(exchange, rival) for exchange in fenced if (rival := _rival(exchange, history)) is not None]
         if rivals:
             exchange, rival = rivals[-1]
@@ -222,7 +222,7 @@ def repeated_instance_ids(history: History) -> Iterable[Finding]:
             yield Finding("a clash of a group.instance.id", str(client), problem, advice, ("group.instance.id",), evidence(entries))
 
 
-def _rival(fenced: Exchange, history: History) -> Exchange | None:
+def _rival(fenced: Exchange, history: WireHistory) -> Exchange | None:
     """Returns the join of another member with the same id.
 
     A classic member that is fenced runs, so that the join shows its rival. In a group of KIP-848, the rival has to go on after the refusal:

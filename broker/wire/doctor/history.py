@@ -109,7 +109,7 @@ class ClientHistory:
         return sorted(found, key=lambda exchange: exchange.sequence)
 
     @cached_property
-    def failed(self) -> list[tuple[Exchange, tuple[str, ...]]]:
+    def failures(self) -> list[tuple[Exchange, tuple[str, ...]]]:
         """The requests that were answered with errors, which no fault has caused, with their errors."""
         found = [(exchange, exchange.errors) for exchange in self.exchanges if not exchange.faults]
         return [(exchange, errors) for exchange, errors in found if errors]
@@ -131,7 +131,7 @@ def families(clients: Iterable[ClientHistory]) -> list[ClientHistory]:
     return list(found.values())
 
 
-class History:
+class WireHistory:
     """The clients of the entries from the number `since` on, in the order in which they appear.
 
     `earlier` are the entries before these. `end_ms` is the time of the last entry by the wall clock.

@@ -9,14 +9,14 @@ from typing import NamedTuple
 from ....protocol.messages.produce import ProduceRequest
 from ...plurals import counted
 from ..exchange import Exchange
-from .contents import SentBatch, batches_of
+from .contents import FirstBatch, batches_of
 from .finding import Finding, evidence
-from .history import ClientHistory, ConnectionHistory, History
+from .history import ClientHistory, ConnectionHistory, WireHistory
 
 TOO_LARGE = re.compile(r"message\.max\.bytes|MESSAGE_TOO_LARGE")
 
 
-def losses_without_acks(history: History) -> Iterable[Finding]:
+def losses_without_acks(history: WireHistory) -> Iterable[Finding]:
     """Finds Produce requests with acks=0 that made the broker close the connection, its only answer to them."""
     for client in history.clients:
         ended = [each for each in client.connections if not history.excuses(*each.entries[-2:])]
@@ -59,7 +59,7 @@ class Attempt(NamedTuple):
     """A batch in a request. The same records, times and attributes give the same CRC and length."""
 
     exchange: Exchange
-    batch: SentBatch
+    batch: FirstBatch
 
     @property
     def identity(self) -> tuple[object, ...]:
@@ -67,7 +67,7 @@ class Attempt(NamedTuple):
         return self.batch.topic, self.batch.partition, header.crc, header.batch_length, header.base_timestamp, header.max_timestamp
 
 
-def duplicates(history: History) -> Iterable[Finding]:
+def duplicates(history: WireHistory) -> Iterable[Finding]:
     """Finds batches that were appended, of which the producer did not learn, and which it has sent again."""
     for client in history.clients:
         pairs = list(_repetitions(client))
@@ -114,10 +114,10 @@ REQUEST_SETTING = "socket.request.max.bytes"
 _TOO_LARGE = {"MESSAGE_TOO_LARGE", "RECORD_LIST_TOO_LARGE"}
 
 
-def oversize_batches(history: History) -> Iterable[Finding]:
+def oversize_batches(history: WireHistory) -> Iterable[Finding]:
     """Finds producers whose batches were refused as too large."""
     for client in history.clients:
-        refused = [exchange for exchange, errors in client.failed if exchange.api == "Produce" and _TOO_LARGE.intersection(errors)]
+        refused = [exchange for exchange, errors in client.failures if exchange.api == "Produce" and _TOO_LARGE.intersection(errors)]
         if refused:
             largest = max(exchange.request_frame.size for exchange in refused)
             topics = ", ".join(dict.fromkeys(topic for exchange in refused for topic in exchange.topics))
@@ -127,7 +127,7 @@ def oversize_batches(history: History) -> Iterable[Finding]:
             yield Finding("oversize batches", str(client), problem, advice, settings, evidence(refused))
 
 
-def oversize_requests(history: History) -> Iterable[Finding]:
+def oversize_requests(history: WireHistory) -> Iterable[Finding]:
     """Finds clients whose connections were reset because they announced a request above socket.request.max.bytes.
 
     The broker reads only the length of such a request, so that the finding shows the requests before it and the end of the connection.

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from ...plurals import counted
 from ..exchange import Exchange
 from .finding import Finding, evidence
-from .history import ClientHistory, ConnectionHistory, History
+from .history import ClientHistory, ConnectionHistory, WireHistory
 
 _LOOKS_LIKE = "this looks like"
 _CURES = {
@@ -57,7 +57,7 @@ def _cause(connection: ConnectionHistory) -> str:
     return connection.reason if connection.ended_by_broker and connection.reason.startswith(_LOOKS_LIKE) else ""
 
 
-def failed_handshakes(history: History) -> Iterable[Finding]:
+def failed_handshakes(history: WireHistory) -> Iterable[Finding]:
     """Finds clients with other security settings than the listener has."""
     for client in history.clients:
         for cause, connections in _by_cause(client).items():
@@ -106,7 +106,7 @@ _OPERATIONS = {
 """The operations that requests need on the resources that they name."""
 
 
-def denials(history: History) -> Iterable[Finding]:
+def denials(history: WireHistory) -> Iterable[Finding]:
     """Finds clients to which an ACL is missing, or whose requests one denies."""
     for client in history.clients:
         for (error, name), exchanges in _denied_requests(client).items():
@@ -122,7 +122,7 @@ def denials(history: History) -> Iterable[Finding]:
 def _denied_requests(client: ClientHistory) -> dict[tuple[str, str], list[Exchange]]:
     """Returns the denied requests by their error and the names that they contain."""
     found: dict[tuple[str, str], list[Exchange]] = {}
-    for exchange, errors in client.failed:
+    for exchange, errors in client.failures:
         for error in _RESOURCES.keys() & set(errors):
             names = {"topic": exchange.topics, "group": exchange.groups}.get(_RESOURCES[error], ())
             found.setdefault((error, ", ".join(names)), []).append(exchange)

@@ -16,7 +16,7 @@ from ..exchange import Exchange
 from .consumers import has_records
 from .contents import fetches_of
 from .finding import Finding, densest, evidence, span_s
-from .history import ClientHistory, History, received_ms
+from .history import ClientHistory, WireHistory, received_ms
 
 MANY_UNKNOWN = 3
 """The number of requests for a topic that does not exist which makes a finding, if no other topic has a similar name."""
@@ -27,7 +27,7 @@ _WRITES = re.compile(r"writing records to (.+)")
 _NUMBER = re.compile(r"\d+")
 
 
-def unknown_topics(history: History) -> Iterable[Finding]:
+def unknown_topics(history: WireHistory) -> Iterable[Finding]:
     """Finds clients that ask for a topic which has never existed, as far as the record shows."""
     known = _known_topics(history)
     for client in history.clients:
@@ -45,7 +45,7 @@ def unknown_topics(history: History) -> Iterable[Finding]:
                 yield Finding("an unknown topic", str(client), problem, advice, settings, evidence(exchanges))
 
 
-def _known_topics(history: History) -> set[str]:
+def _known_topics(history: WireHistory) -> set[str]:
     """Returns the names of the topics that exist or have existed. Internal topics are left out."""
     metadata = [exchange for client in history.clients for exchange in client.of("Metadata")]
     names = {name for exchange in metadata[-1:] for name in exchange.topic_names.values()}
@@ -56,7 +56,7 @@ def _known_topics(history: History) -> set[str]:
 def _unknown(client: ClientHistory, known: set[str]) -> dict[str, list[Exchange]]:
     """Returns the requests for topics that do not exist by the names of the topics."""
     found: dict[str, list[Exchange]] = {}
-    for exchange, _ in client.failed:
+    for exchange, _ in client.failures:
         for name, error in _errors_of_topics(exchange) if exchange.api == "Metadata" else ():
             if error == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION and name and name not in known:
                 found.setdefault(name, []).append(exchange)
@@ -70,7 +70,7 @@ def _errors_of_topics(exchange: Exchange) -> Iterator[tuple[str, int]]:
         yield from ((topic.name or "", topic.error_code) for topic in response.topics)
 
 
-def misspelt_topics(history: History) -> Iterable[Finding]:
+def misspelt_topics(history: WireHistory) -> Iterable[Finding]:
     """Finds clients that read a topic without any records while records come to a topic with a similar name that nobody reads."""
     similar = _similar(_known_topics(history))
     if not similar:  # so that the fetches of most records need not be read
@@ -97,7 +97,7 @@ def _similar(names: set[str]) -> dict[str, list[str]]:
     return found
 
 
-def _topics_with_writes(history: History) -> Iterator[str]:
+def _topics_with_writes(history: WireHistory) -> Iterator[str]:
     """Yields the topics to which clients or the test have written records."""
     for client in history.clients:
         yield from (topic for exchange in client.of("Produce") if not exchange.errors for topic in exchange.topics)
@@ -121,7 +121,7 @@ MANY_PER_CONNECTION = 4
 """Below this number, it is many clients that start, not one that asks again and again."""
 
 
-def metadata_storms(history: History) -> Iterable[Finding]:
+def metadata_storms(history: WireHistory) -> Iterable[Finding]:
     """Finds clients with MANY requests for metadata within WITHIN_MS, or MANY_FAILED that are answered with errors."""
     for client in history.clients:
         asked = [exchange for exchange in client.of("Metadata") if not history.excuses(exchange)]

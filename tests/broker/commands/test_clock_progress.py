@@ -10,7 +10,7 @@ import pytest
 
 from odradek.broker.commands import clock_progress
 from odradek.broker.commands.clock_progress import progress_of
-from odradek.broker.commands.ctl_client import Answer
+from odradek.broker.commands.ctl_client import ControlAnswer
 from odradek.broker.controls import clock  # noqa: F401  (declares the controls)
 from odradek.broker.controls.declaration import CONTROLS, Control
 from odradek.broker.process.terminal import ProgressBar
@@ -43,12 +43,12 @@ def test_bar_shows_how_far_the_time_has_moved(monkeypatch: pytest.MonkeyPatch) -
     ]
     asked, ended = iter(states), Event()
 
-    def send(control: Control) -> Answer:
+    def send(control: Control) -> ControlAnswer:
         assert control.words == ("clock", "show")
         state = next(asked)
         if "null" in state:
             ended.set()
-        return Answer(200, state)
+        return ControlAnswer(200, state)
 
     with progress_of(CONTROLS["clock", "advance"], send, bar):
         assert ended.wait(10)
@@ -58,7 +58,7 @@ def test_bar_shows_how_far_the_time_has_moved(monkeypatch: pytest.MonkeyPatch) -
 def test_control_that_moves_no_time_has_no_bar(monkeypatch: pytest.MonkeyPatch) -> None:
     terminal = use_terminal(monkeypatch)
 
-    def send(control: Control) -> Answer:
+    def send(control: Control) -> ControlAnswer:
         raise AssertionError
 
     with progress_of(CONTROLS["clock", "freeze"], send, bar):

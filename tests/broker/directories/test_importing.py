@@ -16,7 +16,7 @@ from odradek import Cluster
 from odradek.broker.cluster.state import ClusterState
 from odradek.broker.directories.importing import import_directories
 from odradek.broker.directories.selection import LogDirImport, Selection
-from odradek.broker.directories.source import Source, source_of
+from odradek.broker.directories.source import ImportSource, source_of
 from odradek.broker.scheduling.timers import Timers
 from odradek.broker.scheduling.turns import Turns
 from odradek.broker.settings.cluster_config import cluster_of
@@ -37,7 +37,7 @@ def imported(*paths: Path, selection: Selection | None = None, settings: dict[st
     return cluster
 
 
-def _cluster(source: Source, settings: dict[str, str]) -> ClusterState:
+def _cluster(source: ImportSource, settings: dict[str, str]) -> ClusterState:
     identities = [source.settings_of(node_id) for node_id in sorted(source.nodes)]
     config = cluster_of([{"listeners": "PLAINTEXT://127.0.0.1:0", **settings}], identities=identities, cluster_id=source.cluster_id)
     return ClusterState(config, Turns[Any](Timers(1_800_000_000_000), lambda: 0.0), Random(1))

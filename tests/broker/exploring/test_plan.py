@@ -12,7 +12,7 @@ from odradek.broker.exploring.plan import pairs, plan_trials, trial_of
 from odradek.broker.exploring.points import RequestPoint, parse_specifications
 from odradek.broker.exploring.roles import MEMBER, PRODUCER, TRANSACTIONAL, ClientRole
 from odradek.broker.exploring.table import FAULTS, faults_at
-from odradek.broker.exploring.topology import TopicShape, Topology
+from odradek.broker.exploring.topology import ClusterTopology, TopicShape
 from tests.transcripts import replay
 
 FOLDER = Path(__file__).parent / "transcripts"
@@ -37,7 +37,7 @@ class PlanPlayer:
     def play(self, lines: list[str]) -> str:
         nodes = int(lines[0].removeprefix("nodes "))
         initialized = {"payments": sum(line.startswith("InitProducerId") for line in lines)}
-        topology = Topology(nodes, TOPICS, initialized, frozenset(["billing"]))
+        topology = ClusterTopology(nodes, TOPICS, initialized, frozenset(["billing"]))
         return "\n".join(each.text for each in plan_trials(list(map(point_of, lines[1:])), topology))
 
 
@@ -48,8 +48,8 @@ def test_transcript_of_plans(path: Path) -> None:
 
 def test_fault_that_is_left_out_is_not_planned() -> None:
     points = [point_of("OffsetCommit 1 billing topic=orders")]
-    left = plan_trials(points, Topology(2, TOPICS), without=["late", "reset"])
-    assert {each.specifications[0].fault for each in left} == {each.name for each in faults_at(points[0], Topology(2, TOPICS))} - {
+    left = plan_trials(points, ClusterTopology(2, TOPICS), without=["late", "reset"])
+    assert {each.specifications[0].fault for each in left} == {each.name for each in faults_at(points[0], ClusterTopology(2, TOPICS))} - {
         "late",
         "reset",
     }
@@ -57,22 +57,22 @@ def test_fault_that_is_left_out_is_not_planned() -> None:
 
 def test_rare_fault_is_planned_only_if_it_is_asked_for() -> None:
     points = [point_of("Produce 1 producer acks=-1 topic=orders")]
-    usual = plan_trials(points, Topology(2, TOPICS))
+    usual = plan_trials(points, ClusterTopology(2, TOPICS))
     assert not any(FAULTS[each.specifications[0].fault].is_rare for each in usual)
-    assert {each.text for each in plan_trials(points, Topology(2, TOPICS), also=["refused"])} - {each.text for each in usual} == {
+    assert {each.text for each in plan_trials(points, ClusterTopology(2, TOPICS), also=["refused"])} - {each.text for each in usual} == {
         "Produce#1@producer:refused"
     }
 
 
 def test_group_without_members_has_no_sessions() -> None:
     points = [point_of("OffsetCommit 1 billing topic=orders"), point_of("Fetch 1 billing topic=orders")]
-    faults = {each.specifications[0].fault for each in plan_trials(points, Topology(2, TOPICS))}
+    faults = {each.specifications[0].fault for each in plan_trials(points, ClusterTopology(2, TOPICS))}
     assert not faults & {"session-expired", "cut-off"}
 
 
 def test_pairs_repeat_with_their_seed_and_have_two_points() -> None:
     trials = plan_trials(
-        [point_of("OffsetCommit 1 billing"), point_of("Fetch 1 billing"), point_of("Heartbeat 2 billing")], Topology(2, TOPICS)
+        [point_of("OffsetCommit 1 billing"), point_of("Fetch 1 billing"), point_of("Heartbeat 2 billing")], ClusterTopology(2, TOPICS)
     )
     found = pairs(trials, 10, Random(7))
     assert found == pairs(trials, 10, Random(7))

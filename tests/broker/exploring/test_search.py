@@ -11,12 +11,12 @@ from odradek.broker.exploring.plan import Trial
 from odradek.broker.exploring.points import RequestPoint
 from odradek.broker.exploring.roles import MEMBER, TRANSACTIONAL, ClientRole
 from odradek.broker.exploring.search import Search, SearchOptions, parse_seconds
-from odradek.broker.exploring.topology import Topology
+from odradek.broker.exploring.topology import ClusterTopology
 from odradek.broker.exploring.verdicts import Exploration, RunOutcome, RunResult
 
 ROLE = ClientRole(MEMBER, "billing")
 POINTS = (RequestPoint("OffsetCommit", 1, ROLE, "billing"), RequestPoint("Fetch", 1, ROLE, "billing"))
-PASSED = RunResult(RunOutcome.PASSED, points=POINTS, topology=Topology(2, {}))
+PASSED = RunResult(RunOutcome.PASSED, points=POINTS, topology=ClusterTopology(2, {}))
 Script = Callable[[str, int], RunResult]
 
 

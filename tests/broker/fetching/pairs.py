@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from odradek.broker.api.gate import Undecoded
+from odradek.broker.api.context import Undecoded
 from odradek.broker.topics.partition import Partition
 from tests.broker.fetching.frames import request, response
 from tests.broker.harness import Client, World, produce

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from odradek.broker.api.gate import Undecoded
+from odradek.broker.api.context import Undecoded
 from odradek.broker.fetching.fetch_shortcut import FetchTemplate
 from tests.broker.fetching.pairs import WAIT_MS, Pair
 from tests.broker.harness import produce

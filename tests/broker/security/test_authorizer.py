@@ -21,6 +21,7 @@ from odradek.broker.security.authorizer import Authorizer, authorizer_of
 from odradek.broker.settings.properties import InvalidConfig
 from odradek.broker.settings.types import STANDARD_AUTHORIZER
 from odradek.broker.settings.values import BrokerConfig
+from tests.broker.harness import World
 
 ALICE, HERE = "User:alice", "10.0.0.1"
 DENY, ALLOW = Permission.DENY, Permission.ALLOW
@@ -144,18 +145,19 @@ def test_find_and_remove_entries() -> None:
     assert made.find(EVERY) == [entries[0], *entries[2:]]
 
 
-def configured(settings: Mapping[str, str]) -> Authorizer | None:
+def configured(settings: Mapping[str, str]) -> Authorizer:
     return authorizer_of(BrokerConfig(settings))
 
 
+def test_cluster_without_authorizer_class_has_none() -> None:
+    assert World(settings={"super.users": ALICE}).cluster.authorizer is None
+
+
 def test_authorizer_of_settings() -> None:
-    assert configured({"super.users": ALICE}) is None
     made = configured(AUTHORIZED | {"super.users": f"{ALICE}; User:b;", "allow.everyone.if.no.acl.found": "TRUE"})
-    assert made is not None
     assert made.super_users == {ALICE, "User:b"}
     assert allows(made, user="User:c")
     closed = configured(AUTHORIZED)
-    assert closed is not None
     assert not allows(closed)
     with pytest.raises(InvalidConfig):
         configured({"authorizer.class.name": "kafka.security.authorizer.AclAuthorizer"})

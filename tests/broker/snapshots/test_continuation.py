@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from odradek.broker.api.gate import Parked
+from odradek.broker.api.context import Parked
 from odradek.broker.cluster.state import ClusterState
 from odradek.broker.groups.classic.messages import Join, Protocol, Sync
 from odradek.broker.groups.consumer.heartbeat import ConsumerHeartbeat
@@ -19,8 +19,7 @@ from odradek.broker.groups.streams.topology import Topology
 from odradek.broker.scheduling.timers import Timers
 from odradek.broker.scheduling.turns import Turns
 from odradek.broker.scheduling.waiting import Reply
-from odradek.broker.snapshots.cluster import State, write_cluster
-from odradek.broker.snapshots.continuation import restore_cluster
+from odradek.broker.snapshots.cluster import State, restore_cluster, write_cluster
 from odradek.broker.transactions.transaction import Producer, TopicPartition, TransactionState
 from odradek.protocol.errors import ErrorCode, KafkaError
 from odradek.protocol.messages.offset_for_leader_epoch import (

@@ -11,7 +11,7 @@ from confluent_kafka.admin import AdminClient
 from odradek import Cluster
 from odradek.broker.cluster.quotas import ClientQuotas
 from odradek.broker.settings.values import BrokerConfig
-from odradek.broker.throttling.connection_rates import AT_ONCE, IDLE_MS, ConnectionRates, Verdict
+from odradek.broker.throttling.connection_rates import AT_ONCE, IDLE_MS, Admission, ConnectionRates
 
 START_MS = 1_700_000_000_000
 
@@ -24,7 +24,7 @@ def rates(settings: dict[str, str] | None = None, **addresses: float) -> Connect
     return ConnectionRates(BrokerConfig(settings or {}), quotas)
 
 
-def admitted(limits: ConnectionRates, count: int, host: str = "127.0.0.9", listener: str = "PLAINTEXT") -> list[Verdict]:
+def admitted(limits: ConnectionRates, count: int, host: str = "127.0.0.9", listener: str = "PLAINTEXT") -> list[Admission]:
     return [limits.admit(listener, host, START_MS) for _ in range(count)]
 
 
@@ -34,18 +34,18 @@ def test_unlimited_connections_are_served_at_once() -> None:
 
 def test_node_above_its_rate_accepts_later() -> None:
     found = admitted(rates({"max.connection.creation.rate": "1"}), 12)
-    assert found == [AT_ONCE] * 10 + [Verdict(1000, refused=False)] * 2
+    assert found == [AT_ONCE] * 10 + [Admission(1000, refused=False)] * 2
 
 
 def test_listener_has_a_rate_of_its_own() -> None:
     limits = rates({"listener.name.external.max.connection.creation.rate": "1"})
-    assert admitted(limits, 11, listener="EXTERNAL")[-1] == Verdict(1000, refused=False)
+    assert admitted(limits, 11, listener="EXTERNAL")[-1] == Admission(1000, refused=False)
     assert admitted(limits, 11, listener="INTERNAL")[-1] == AT_ONCE
 
 
 def test_address_above_its_rate_is_refused_and_not_counted() -> None:
     limits = rates({"max.connection.creation.rate": "2"}, default=1)
-    assert admitted(limits, 30) == [AT_ONCE] * 10 + [Verdict(1000, refused=True)] * 20
+    assert admitted(limits, 30) == [AT_ONCE] * 10 + [Admission(1000, refused=True)] * 20
     assert admitted(limits, 10, host="127.0.0.8") == [AT_ONCE] * 10
 
 
@@ -54,7 +54,7 @@ def test_localhost_and_loopback_address_are_the_same() -> None:
 
 
 def test_rate_of_zero_refuses_all_for_a_window() -> None:
-    assert admitted(rates({"max.connection.creation.rate": "0"}), 1) == [Verdict(1000, refused=False)]
+    assert admitted(rates({"max.connection.creation.rate": "0"}), 1) == [Admission(1000, refused=False)]
 
 
 def test_silent_addresses_are_forgotten() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from odradek.broker.api.gate import Parked, Undecoded
+from odradek.broker.api.context import Parked, Undecoded
 from odradek.protocol.messages.fetch import FETCH
 from tests.broker.fetching.pairs import Pair
 from tests.broker.harness import produce
