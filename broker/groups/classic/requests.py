@@ -88,7 +88,7 @@ class ClassicRequests:
             with self._table.classic_step(group, group.members) if sync.member_id == group.leader else nullcontext():
                 group.sync(sync, reply)
         elif group is None:
-            reply.set(SyncResult(_not_found(group_id)))
+            reply.set(SyncResult(_missing_group_error(group_id)))
         else:
             try:
                 reply.set(classic_members.sync(group, sync, self._table.cluster.topics_by_id))
@@ -101,7 +101,7 @@ class ClassicRequests:
         if isinstance(group, ClassicGroup):
             return group.heartbeat(member_id, group_instance_id, generation_id)
         if group is None:
-            return _not_found(group_id)
+            return _missing_group_error(group_id)
         try:
             return classic_members.heartbeat(group, member_id, group_instance_id, generation_id)
         except KafkaError as error:
@@ -115,7 +115,7 @@ class ClassicRequests:
             with self._table.classic_step(group, named):
                 return group.leave(leaves)
         if group is None:
-            return [_not_found(group_id)] * len(leaves)
+            return [_missing_group_error(group_id)] * len(leaves)
         errors, members = classic_members.leaving(group, leaves)
         if members:
             with self._table.consumer_step(group, ""):
@@ -128,5 +128,5 @@ class ClassicRequests:
         return group if isinstance(group, ClassicGroup | ConsumerGroup) else None
 
 
-def _not_found(group_id: str) -> ErrorCode:
+def _missing_group_error(group_id: str) -> ErrorCode:
     return ErrorCode.UNKNOWN_MEMBER_ID if group_id else ErrorCode.INVALID_GROUP_ID
