@@ -84,6 +84,8 @@ def deadlines(armed: Armed) -> dict[Any, int]:
     return {key: armed[key][0] for key in named}
 
 
+GROUPS = ("_table", "classic", "consumer", "share", "streams", "offsets", "offset_expiry")
+"""The attributes of `Groups`, some of which are created on use."""
 _CAPTURE: dict[type, Callable[[Any], Any]] = {
     **dict.fromkeys((Random, Brokers, ClusterState, Timers, Topic, Topics, GroupSettings, *_FUNCTIONS), _left_out),
     Log: lambda log: [log.start_offset, log.end_offset, log.size],
@@ -101,8 +103,6 @@ _CAPTURE: dict[type, Callable[[Any], Any]] = {
 }
 
 
-GROUPS = ("_table", "classic", "consumer", "share", "streams", "offsets", "offset_expiry")
-"""The attributes of `Groups`, some of which are created on use."""
 LOST_IN_A_RESTART = ("fetch_sessions", "share_partitions", "client_metrics", "connections", "request_memory", "_share_view")
 """The attributes of brokers that a snapshot does not contain."""
 CREATED_ON_USE = ("log_levels", "metric_subscriptions", "nodes", "regexes", "share_states")
