@@ -183,7 +183,7 @@ class ClusterState:
         """The users, their credentials, and delegation tokens."""
         from ..security.sasl_listener import Accounts
 
-        return Accounts(self.users, self.config, self.timers, self.random)
+        return Accounts(self.users, self.config, self.timers, self.random, self.metadata_log.add)
 
     def _blocks_kept(self) -> None:
         """Frees the memory that is kept for reuse once no more was given back for a while."""

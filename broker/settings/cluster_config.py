@@ -111,7 +111,7 @@ class ClusterConfig(FrozenData):
         return rows_for(self.release)
 
 
-def release_named(name: str | None) -> Release | None:
+def find_release(name: str | None) -> Release | None:
     """Returns the release of Kafka to emulate, None for the present one, which needs no table. Raises InvalidConfig for an unknown name."""
     if name is None:
         return None
@@ -186,9 +186,9 @@ def cluster_of(
         ids = [_node_id(properties) for properties in brokers]
         configs = [_node(position if id_ is None else id_, brokers[position - 1], 0) for position, id_ in enumerate(ids, 1)]
     _check_conflicts(configs)
-    release = release_named(as_version)
+    release = find_release(as_version)
     rows = rows_for(release)
-    ignored = names & {name for node in configs for name in BrokerConfig(node.properties, nodes=len(configs), rows=rows).ignored()}
+    ignored = names & {name for node in configs for name in BrokerConfig(node.properties, nodes=len(configs), rows=rows).ignored_settings()}
     unknown = {name for name in ignored if broker_row(name, rows) is None} if ignore_unknown_settings else set[str]()
     return ClusterConfig(cluster_id, tuple(configs), tuple(sorted(ignored - unknown)), tuple(sorted(unknown)), release=release)
 
