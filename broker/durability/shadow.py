@@ -266,7 +266,7 @@ class Shadow:
         if end > files.end_offset:
             self._append(files, changed, partition, end)
         if end > files.end_offset:  # all records were deleted before they were written
-            files.roll(end, changed, _aborted(partition))
+            files.roll(end, changed, _aborted_transactions(partition))
         if changed.start_offset != files.start_offset:
             self._move_start(files, changed, partition)
         self._flush(files, partition.topic.config.integers)
@@ -308,7 +308,7 @@ class Shadow:
 
     def _crash(self, files: PartitionFiles, changed: ShadowedLog, partition: Partition, slices: list[memoryview]) -> None:
         if not files.bases:
-            files.roll(base_offset_of(slices[0]), changed, _aborted(partition))
+            files.roll(base_offset_of(slices[0]), changed, _aborted_transactions(partition))
         size = sum(map(len, slices))
         torn = self._cluster.random.randrange(1, size)
         files.tear(slices, torn)
@@ -324,7 +324,7 @@ class Shadow:
             slices = changed.read(first, sys.maxsize, last, at_least_one=False) if first < last else []
             if slices:
                 if not files.bases or base >= start:
-                    files.roll(base_offset_of(slices[0]), changed, _aborted(partition))
+                    files.roll(base_offset_of(slices[0]), changed, _aborted_transactions(partition))
                 files.append(slices, last)
 
     def _move_start(self, files: PartitionFiles, changed: ShadowedLog, partition: Partition) -> None:
@@ -332,7 +332,7 @@ class Shadow:
         name, start = _name(partition), changed.start_offset
         if start >= files.end_offset and files.size:
             files.end_offset = start
-            files.roll(start, changed, _aborted(partition))
+            files.roll(start, changed, _aborted_transactions(partition))
         files.delete_before(start)
         if files.bases and start > files.bases[0]:
             self._starts[name] = start
@@ -370,7 +370,7 @@ class Shadow:
         self._write_before_end()
         if (files := self._files.get(changed)) is not None:
             epochs = [EpochStart(*each) for each in changed.epochs]
-            files.checkpoint(changed, producer_entries(partition.producers), _aborted(partition), epochs)
+            files.checkpoint(changed, producer_entries(partition.producers), _aborted_transactions(partition), epochs)
         self._grown.pop(changed, None)
 
     def _write_recovery_points(self) -> None:
@@ -428,5 +428,5 @@ def _name(partition: Partition) -> PartitionName:
     return PartitionName(partition.topic.name, partition.index)
 
 
-def _aborted(partition: Partition) -> list[EndedTransaction]:
+def _aborted_transactions(partition: Partition) -> list[EndedTransaction]:
     return partition.producers.aborted(partition.log.start_offset, partition.log.end_offset)

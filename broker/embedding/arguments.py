@@ -101,7 +101,7 @@ def data_directory_of(data_dir: str | PathLike[str] | None, others: bool) -> Dat
     return DataDirectory(Path(data_dir))
 
 
-def checked_limit(memory_limit: int | None, directory: DataDirectory | None) -> int | None:
+def check_limit(memory_limit: int | None, directory: DataDirectory | None) -> int | None:
     """Returns the limit of the memory for records in bytes, None without one. Raises TypeError or ValueError."""
     if memory_limit is None:
         return None

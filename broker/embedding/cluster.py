@@ -20,8 +20,8 @@ from ..settings.spelling import at_broker_level
 from . import formats
 from .arguments import (
     capture_options,
+    check_limit,
     check_seed,
-    checked_limit,
     cluster_config,
     control_address,
     data_directory_of,
@@ -95,7 +95,7 @@ class AnyCluster:
         )
         levels = levels_of(features or {}, transaction_version, config.release)
         record = RecordLimits.of(record_exchanges, record_bytes)
-        config = replace(config, features=levels, record=record, memory_limit_bytes=checked_limit(memory_limit, directory))
+        config = replace(config, features=levels, record=record, memory_limit_bytes=check_limit(memory_limit, directory))
         specs = topic_specs_of({} if topics is None else topics)
         check_topics(specs, len(config.nodes), config.setting_rows)
         check_seed(seed)

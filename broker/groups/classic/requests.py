@@ -90,7 +90,7 @@ class ClassicRequests:
             with self._table.classic_step(group, group.members) if sync.member_id == group.leader else nullcontext():
                 group.sync(sync, reply)
         elif group is None:
-            reply.set(SyncResult(_not_found(group_id)))
+            reply.set(SyncResult(_missing_group_error(group_id)))
         else:
             try:
                 reply.set(classic_members.sync(group, sync, self._table.cluster.topics_by_id))
@@ -103,7 +103,7 @@ class ClassicRequests:
         if isinstance(group, ClassicGroup):
             return group.heartbeat(member_id, group_instance_id, generation_id)
         if group is None:
-            return _not_found(group_id)
+            return _missing_group_error(group_id)
         try:
             return classic_members.heartbeat(group, member_id, group_instance_id, generation_id)
         except KafkaError as error:
@@ -117,7 +117,7 @@ class ClassicRequests:
             with self._table.classic_step(group, named):
                 return group.leave(leaves)
         if group is None:
-            return [_not_found(group_id)] * len(leaves)
+            return [_missing_group_error(group_id)] * len(leaves)
         errors, members = classic_members.leaving(group, leaves)
         if members:
             with self._table.consumer_step(group, ""):
@@ -130,5 +130,5 @@ class ClassicRequests:
         return None if isinstance(group, ShareGroup | StreamsGroup) else group
 
 
-def _not_found(group_id: str) -> ErrorCode:
+def _missing_group_error(group_id: str) -> ErrorCode:
     return ErrorCode.UNKNOWN_MEMBER_ID if group_id else ErrorCode.INVALID_GROUP_ID

@@ -122,7 +122,7 @@ def denials(history: WireHistory) -> Iterable[Finding]:
 def _denied_requests(client: ClientHistory) -> dict[tuple[str, str], list[Exchange]]:
     """Returns the denied requests by their error and the names that they contain."""
     found: dict[tuple[str, str], list[Exchange]] = {}
-    for exchange, errors in client.failed:
+    for exchange, errors in client.failures:
         for error in _RESOURCES.keys() & set(errors):
             names = {"topic": exchange.topics, "group": exchange.groups}.get(_RESOURCES[error], ())
             found.setdefault((error, ", ".join(names)), []).append(exchange)

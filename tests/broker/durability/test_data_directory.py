@@ -28,7 +28,7 @@ def stored_at(path: Path) -> KeptCluster:
 def test_directory_in_use_is_refused_until_it_is_free(tmp_path: Path) -> None:
     stored = stored_at(tmp_path / "data")
     with pytest.raises(InvalidConfig, match=r"another process uses the data directory .*/data; stop it, or give another folder"):
-        DataDirectory(tmp_path / "data").opened()
+        DataDirectory(tmp_path / "data").open()
     assert not DataDirectory(tmp_path / "data").is_in_use
     stored.stop()
     KeptCluster(tmp_path / "data").stop()

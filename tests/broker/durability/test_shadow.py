@@ -455,7 +455,7 @@ def test_abandoned_files_are_as_after_a_kill(data: Path) -> None:
     assert not stored.shadow.sync()
     with pytest.raises(OSError):
         stored.shadow.checkpoint()
-    again = stored.directory.opened()
+    again = stored.directory.open()
     again.unlock()
     assert values(KeptCluster(data).partition()) == [(0, "a")]
 
