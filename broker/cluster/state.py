@@ -83,6 +83,8 @@ class ClusterState:
         """Raises InvalidConfig if the TLS listeners of a node could not work with new settings. Set by the edge, which does TLS."""
         self.subjects_of_schema: Callable[[int], Collection[str]] = lambda _: ()
         """Returns the subjects that have the schema with an id. Set by the edge, which has the schema registry."""
+        self.checks_schemas = False
+        """Whether a large batch is being checked for schemas, for which others wait (`appending/schema_ids.py`)."""
         limit_bytes = config.max_memory_bytes
         if log_memory is None and limit_bytes is not None:
             log_memory = LogMemory(limit_bytes, partial(_report_full, limit_bytes))
@@ -181,7 +183,7 @@ class ClusterState:
         """The users, their credentials, and delegation tokens."""
         from ..security.sasl_listener import Accounts
 
-        return Accounts(self.users, self.config, self.timers, self.random)
+        return Accounts(self.users, self.config, self.timers, self.random, self.metadata_log.add)
 
     def _blocks_kept(self) -> None:
         """Frees the memory that is kept for reuse once no more was given back for a while."""

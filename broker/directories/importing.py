@@ -44,6 +44,7 @@ def import_directories(cluster: ClusterState, source: ImportSource) -> None:
         raise InvalidConfig(f"cannot read {error.filename}: {error.strerror or error}") from None
     if image is not None:
         _import_settings(cluster, image)
+        _import_tokens(cluster, image)
         _import_accounts(cluster, image)
         cluster.producer_ids.next_id = image.next_producer_id
     cluster.producer_ids.next_id = max([cluster.producer_ids.next_id, *(1 + producer_id for producer_id in _producer_ids(cluster))])
@@ -155,6 +156,18 @@ def _import_settings(cluster: ClusterState, image: MetadataImage) -> None:
 def _known_settings(cluster: ClusterState, configs: Mapping[str, str]) -> dict[str, str]:
     """Returns the settings of brokers that the emulated release knows. Listeners are those of this start."""
     return {name: text for name, text in configs.items() if name in cluster.config.rows.broker and "listener" not in name}
+
+
+def _import_tokens(cluster: ClusterState, image: MetadataImage) -> None:
+    if not image.tokens:
+        return
+    if not (tokens := cluster.accounts.tokens).is_enabled:
+        found = counted(len(image.tokens), "delegation token has", "delegation tokens have")
+        log.warning("%s no effect; set delegation.token.secret.key to that of the brokers", found)
+        return
+    for each in image.tokens.values():
+        times = each.issue_timestamp, each.max_timestamp, each.expiration_timestamp
+        tokens.load(each.token_id, each.owner, each.requester, each.renewers, *times)
 
 
 def _import_accounts(cluster: ClusterState, image: MetadataImage) -> None:
