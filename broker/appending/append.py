@@ -32,6 +32,7 @@ from ..topics.names import INTERNAL_TOPICS
 from ..topics.partition import Partition
 from ..transactions.transaction import Producer, TopicPartition
 from .batch_checks import AppendRules, Validated, stamp, validate_records
+from .schema_ids import demand_schemas
 from .transaction_check import NotInTransaction, join_transaction
 
 ALL_REPLICAS = -1
@@ -116,9 +117,7 @@ def append(partition: Partition, batch: memoryview, acks: int, transactional_id:
     header = validate_batch(batch, rules.max_message_bytes)
     validated = validate_records(batch, header, rules, now_ms)
     if rules.schemas is not None:
-        from .schema_ids import check_schemas
-
-        check_schemas(batch, partition.topic.name, rules.schemas, context.cluster.subjects_of_schema)
+        demand_schemas(partition, batch, rules.schemas, context)
     if rules.magic < 2:
         from .old_formats import in_older_format
 

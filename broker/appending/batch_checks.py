@@ -80,6 +80,11 @@ class AppendRules(NamedTuple):
     schemas: SchemaRules | None = None
 
     @classmethod
+    def cached(cls, config: TopicConfig) -> AppendRules:
+        """Returns the rules of `config`, which are computed after one of its values has changed."""
+        return config.derived.get(cls) or cls.of(config)
+
+    @classmethod
     def of(cls, config: TopicConfig) -> AppendRules:
         """Returns the rules of `config` and caches them in it until one of its values changes."""
         codec, create_time = _CODECS.get(config.texts["compression.type"]), config.texts["message.timestamp.type"] == "CreateTime"

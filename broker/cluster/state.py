@@ -83,6 +83,8 @@ class ClusterState:
         """Raises InvalidConfig if the TLS listeners of a node could not work with new settings. Set by the edge, which does TLS."""
         self.subjects_of_schema: Callable[[int], Collection[str]] = lambda _: ()
         """Returns the subjects that have the schema with an id. Set by the edge, which has the schema registry."""
+        self.checks_schemas = False
+        """Whether a large batch is being checked for schemas, for which others wait (`appending/schema_ids.py`)."""
         limit_bytes = config.max_memory_bytes
         if log_memory is None and limit_bytes is not None:
             log_memory = LogMemory(limit_bytes, partial(_report_full, limit_bytes))

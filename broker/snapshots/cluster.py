@@ -118,7 +118,7 @@ CLUSTER = Record(
             "log_memory",
             "blocks",
             "users",
-            *("check_tls", "subjects_of_schema"),
+            *("check_tls", "subjects_of_schema", "checks_schemas"),
             "release",
             "serves",
             "zookeeper",
