@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Callable
+from importlib.machinery import PathFinder
 from types import BuiltinFunctionType
 
 import crc32c as compiled
@@ -57,7 +58,7 @@ def test_checksum_with_package_is_compiled() -> None:
 
 
 def test_package_without_its_extension_module_is_imported(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(checksum.PathFinder, "find_spec", lambda *_: None)
+    monkeypatch.setattr(PathFinder, "find_spec", lambda *_: None)
     assert checksum._fastest_installed() is compiled.crc32c
 
 
