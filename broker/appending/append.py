@@ -133,7 +133,7 @@ def append(partition: Partition, batch: memoryview, acks: int, transactional_id:
             partition.untimed.note(appended.base_offset, now_ms)
     context.cluster.wake(partition)
     if partition.held_offset is not None:
-        context.cluster.transactions.write_missing_markers()  # the high watermark may have passed the markers that wait for replicas
+        context.cluster.write_missing_markers()  # the high watermark may have passed the markers that wait for replicas
     return appended
 
 
