@@ -5,8 +5,9 @@ PYTHON ?= python3
 
 PIP_INSTALL = .venv/bin/python -m pip install --quiet --disable-pip-version-check
 # The tests of a file share fixtures that are expensive to create, so a file runs in one process. tests/conftest.py orders the files.
-# Compiled modules are kept, because the tests start hundreds of Python processes.
-PYTEST = PYTHONDONTWRITEBYTECODE= .venv/bin/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
+# A third process works while others wait for JVMs, browsers and clients. Compiled modules are kept, because the tests start hundreds of
+# Python processes.
+PYTEST = PYTHONDONTWRITEBYTECODE= .venv/bin/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder
 MODULE = PYTHONPATH=.dev:. .venv/bin/python -m
 
 .PHONY: help run demo test-fast test test-all test-again lint docs paths site links differential conformance damaged damaged-files recorded-directories fuzz soak churn kills torn moves bindings explore-corpus simulate bench dist venv
@@ -31,7 +32,7 @@ test: .venv/.test ## run the tests of every part of the project
 	$(PYTEST) -m "not (official or apache_kafka or slow)"
 
 test-all: .venv/.dev ## run every test, among them all clients, other versions of Spark and Spark's own Kafka connector
-	$(PYTEST) -n 3 $(if $(COVERAGE),--cov --cov-report=) # a third process works while others wait for JVMs
+	$(PYTEST) $(if $(COVERAGE),--cov --cov-report=)
 
 test-again: .venv/.dev ## run the tests that failed in the last run once more, one after the other, up to the first that fails again
 	.venv/bin/python -m pytest --last-failed --last-failed-no-failures none --exitfirst $(if $(COVERAGE),--cov --cov-append --cov-report=)

@@ -53,7 +53,7 @@ def import_directories(cluster: ClusterState, source: ImportSource) -> None:
     # As after a restart of all brokers: clients find out by the new leader epoch where the logs that they have read end.
     epochs = (partition.leader_epoch for partition in cluster.topics.partitions())
     cluster.topics.begin_leader_epoch(1 + max(epochs, default=0))
-    cluster.transactions.write_missing_markers()
+    cluster.write_missing_markers()
     log.info("imported %s of %s", counted(len(cluster.topics), "topic"), ", ".join(str(each.path) for each in source.directories))
 
 

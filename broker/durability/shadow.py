@@ -39,7 +39,7 @@ log = logging.getLogger("kafka.log.LogManager")
 
 MAX_OPEN_FILES = 256
 CHECKPOINT_BYTES = 16 * 1024 * 1024
-LEAST_CHECKPOINT_BYTES = 64 * 1024
+MIN_CHECKPOINT_BYTES = 64 * 1024
 """Logs that have grown less than this wait for a later checkpoint, because reading them again after a crash takes no time."""
 MAX_METADATA_BYTES = 16 * 1024 * 1024
 
@@ -101,14 +101,20 @@ class Shadow:
         state = self._metadata.change(cluster.topics.values(), others=True)
         self._metadata_changes = cluster.metadata_log.changes
         self._writer.begin(state, cluster.timers.now_ms)
-        if (stopped := self._directory.path / names.CLEAN_SHUTDOWN).exists():
-            stopped.unlink()
-            sync(self._directory.path)
+        self._remove_what_a_stop_has_left()
         cluster.topics.on_change = self._topic_changed
         for topic in cluster.topics.values():
             topic.on_change = self._topic_changed
             self._register(topic, recovered)
         self.sync()
+
+    def _remove_what_a_stop_has_left(self) -> None:
+        """Removes the mark of a stop in order, and the high watermarks, at which readers of a running broker's files would stop."""
+        left = [path for name in (names.CLEAN_SHUTDOWN, names.HIGH_WATERMARKS) if (path := self._directory.path / name).exists()]
+        for path in left:
+            path.unlink()
+        if left:
+            sync(self._directory.path)
 
     def replace_all(self, cluster: ClusterState) -> Shadow:
         """Removes all records, and returns the files of the cluster that takes the place of this one. Raises OSError."""
@@ -181,7 +187,7 @@ class Shadow:
             self._has_failed = False
         if self._grown_bytes >= CHECKPOINT_BYTES and not self._is_checkpointing:
             self._is_checkpointing = True
-            self._cluster.background(self._checkpoint_grown(LEAST_CHECKPOINT_BYTES))
+            self._cluster.background(self._checkpoint_grown(MIN_CHECKPOINT_BYTES))
         if self._cache is not None and self._cache.is_due:
             self._cluster.background(self._cache.shrink())
         return True

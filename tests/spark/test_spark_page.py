@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 PAGE = "docs/spark.md"
 
 
+@pytest.mark.slow
 def test_program_of_spark_page_reads_and_writes(
     spark: SparkSession, emulator: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
