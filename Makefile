@@ -5,11 +5,12 @@ PYTHON ?= python3
 
 PIP_INSTALL = .venv/bin/python -m pip install --quiet --disable-pip-version-check
 # The tests of a file share fixtures that are expensive to create, so a file runs in one process. tests/conftest.py orders the files.
-# Compiled modules are kept, because the tests start hundreds of Python processes.
-PYTEST = PYTHONDONTWRITEBYTECODE= .venv/bin/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
+# A third process works while others wait for JVMs, browsers and clients. Compiled modules are kept, because the tests start hundreds of
+# Python processes.
+PYTEST = PYTHONDONTWRITEBYTECODE= .venv/bin/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder
 MODULE = PYTHONPATH=.dev:. .venv/bin/python -m
 
-.PHONY: help run demo test-fast test test-all test-again lint docs paths site links differential conformance damaged damaged-files recorded-directories fuzz soak churn kills torn bindings explore-corpus simulate bench dist venv
+.PHONY: help run demo test-fast test test-all test-again lint docs paths site links differential conformance damaged damaged-files recorded-directories fuzz soak churn kills torn moves bindings explore-corpus simulate bench dist venv
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -31,7 +32,7 @@ test: .venv/.test ## run the tests of every part of the project
 	$(PYTEST) -m "not (official or apache_kafka or slow)"
 
 test-all: .venv/.dev ## run every test, among them all clients, other versions of Spark and Spark's own Kafka connector
-	$(PYTEST) -n 3 $(if $(COVERAGE),--cov --cov-report=) # a third process works while others wait for JVMs
+	$(PYTEST) $(if $(COVERAGE),--cov --cov-report=)
 
 test-again: .venv/.dev ## run the tests that failed in the last run once more, one after the other, up to the first that fails again
 	.venv/bin/python -m pytest --last-failed --last-failed-no-failures none --exitfirst $(if $(COVERAGE),--cov --cov-append --cov-report=)
@@ -99,6 +100,9 @@ kills: .venv/.test ## kill a cluster with a data directory again and again under
 
 torn: .venv/.test ## compare what Apache Kafka and odradek serve from torn data directories; DIRECTORIES=50, SEED=7 repeats a run
 	$(MODULE) tests.kills.torn $(if $(DIRECTORIES),--directories $(DIRECTORIES)) $(if $(SEED),--seed $(SEED))
+
+moves: .venv/.test ## move a share group, Kafka Streams and Connect between odradek and Apache Kafka by their log directories; NAMES="streams" limits it
+	$(MODULE) tests.moves $(NAMES)
 
 simulate: .venv/.test ## run groups, transactions and share groups in virtual time under all faults; SEEDS=20000, SCENARIO=service; SEED=7 repeats one
 	PYTHONHASHSEED=0 $(MODULE) tests.campaign $(if $(SCENARIO),--scenario $(SCENARIO)) $(if $(SEEDS),--seeds $(SEEDS)) $(if $(SEED),--seed $(SEED))

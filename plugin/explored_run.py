@@ -84,7 +84,7 @@ class ExploredRun(RunningTest):
             points=tuple(self._requests),
             topology=self._topology,
             uses_cluster=bool(self.watch.clusters) or (self._simulation is not None and self._simulation.uses_cluster),
-            leaks=0 if self._trial is not None else sum(len(self._connected(each)) for each in self.watch.clusters),
+            leaks=0 if self._trial is not None else sum(len(self._connected_clients(each)) for each in self.watch.clusters),
             stored=self._stored,
             evidence=self._evidence,
         )
@@ -161,7 +161,7 @@ class ExploredRun(RunningTest):
         entries = [each for each in watched.cluster.wire.since(watched.since) if each.connection not in watched.foreign]
         self._requests += points_of(entries)
 
-    def _connected(self, watched: Watched) -> set[str]:
+    def _connected_clients(self, watched: Watched) -> set[str]:
         """Returns the ids of the clients that are still connected."""
         return {each.client_id for each in own_connections(watched, sets_up_others=self.watch.sets_up_others)}
 

@@ -36,12 +36,12 @@ class ExploredSimulation:
 
     def run(self, seed: int) -> None:
         """Runs the test. Raises what it raises."""
-        error = run_seed(self._observed, seed).error
+        error = run_seed(self._run_observed, seed).error
         self.hangs = isinstance(error, Deadlock | Hung | Livelock)
         if error is not None:
             raise error
 
-    async def _observed(self, sim: Simulation) -> None:
+    async def _run_observed(self, sim: Simulation) -> None:
         sim.on_cluster.append(self._arm)
         try:
             await self._test(sim)

@@ -67,7 +67,7 @@ def picklable_dates() -> Iterator[None]:
     """Lets dates be pickled until the end of the block, because pickle refuses classes whose names mean another one."""
     before = {kind: copyreg.dispatch_table.get(kind) for kind in _KINDS.values()}
     for kind in _KINDS.values():
-        copyreg.pickle(kind, _reduced)
+        copyreg.pickle(kind, _reduce)
     try:
         yield
     finally:
@@ -78,9 +78,9 @@ def picklable_dates() -> Iterator[None]:
                 copyreg.pickle(kind, reduce)
 
 
-def _reduced(value: date) -> tuple[Any, ...]:
-    return _restored, (type(value).__name__, *value.__reduce_ex__(4)[1])
+def _reduce(value: date) -> tuple[Any, ...]:
+    return _restore, (type(value).__name__, *value.__reduce_ex__(4)[1])
 
 
-def _restored(name: str, *arguments: Any) -> date:
+def _restore(name: str, *arguments: Any) -> date:
     return _KINDS[name](*arguments)

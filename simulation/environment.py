@@ -75,7 +75,7 @@ def _of_now(original: Callable[..., Any]) -> Callable[..., Any]:
     return convert
 
 
-def _formatted(format: str, at: Any = None, /) -> str:  # noqa: A002  (its name in `time`)
+def _format_time(format: str, at: Any = None, /) -> str:  # noqa: A002  (its name in `time`)
     return _strftime(format, time.localtime() if at is None else at)
 
 
@@ -102,7 +102,7 @@ _FUNCTIONS: dict[Callable[..., Any], Callable[..., Any]] = {
     time.perf_counter: _seconds(time.perf_counter),
     time.perf_counter_ns: _nanoseconds(time.perf_counter_ns),
     **{function: _of_now(function) for function in (time.gmtime, time.localtime, time.ctime)},
-    time.strftime: _formatted,
+    time.strftime: _format_time,
     **STAND_INS,
     os.urandom: _seeded_bytes,
     uuid.uuid1: _seeded_uuid1,

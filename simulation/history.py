@@ -156,10 +156,10 @@ class History:
         """Returns the batches in the order in which they were sent at first. A batch that was sent again is contained once."""
         found: dict[tuple[TopicPartition, bytes], SentBatch] = {}
         for sent in self._observation.requests[PRODUCE.key]:
-            if (decoded := sent.decoded()) is None:
+            if (decoded := sent.decode()) is None:
                 continue
             client_id, request, response = decoded
-            accepted = _accepted(response) if sent.is_delivered else set()
+            accepted = _accepted_partitions(response) if sent.is_delivered else set()
             for topic in request.topic_data:
                 for part in topic.partition_data:
                     partition = TopicPartition(self._topic(topic), part.index)
@@ -178,7 +178,7 @@ class History:
         requests = self._observation.requests
         sent = [each for key in (OFFSET_COMMIT.key, TXN_OFFSET_COMMIT.key) for each in requests[key] if each.response is not None]
         for each in sorted(sent, key=lambda one: one.answered):
-            if (decoded := each.decoded()) is None:
+            if (decoded := each.decode()) is None:
                 continue
             _, request, response = decoded
             for topic, answer in zip(request.topics, response.topics, strict=True):
@@ -202,7 +202,7 @@ class _Log:
                 self.first.setdefault(content, record.offset)
 
 
-def _accepted(response: Any) -> set[tuple[str, bytes, int]]:
+def _accepted_partitions(response: Any) -> set[tuple[str, bytes, int]]:
     """Returns the partitions for which a response to Produce has no error."""
     if response is None:
         return set()

@@ -32,7 +32,7 @@ class Sent:
     answered: int = 0
     is_delivered: bool = False
 
-    def decoded(self) -> tuple[str, Any, Any] | None:
+    def decode(self) -> tuple[str, Any, Any] | None:
         """Returns the client id, the request and its response, None if they cannot be decoded. Without a response, this is None."""
         try:
             frame = memoryview(self.frame)

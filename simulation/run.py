@@ -142,7 +142,7 @@ class Simulation:
         """
         given: dict[str, Any] = {"latency": latency, "splits": splits, "resets": resets, "half_open": half_open}
         conditions = self._network.conditions._replace(**{name: value for name, value in given.items() if value is not None})
-        self._network.conditions = _checked(conditions)
+        self._network.conditions = _check_conditions(conditions)
 
     # Nodes
 
@@ -301,7 +301,7 @@ def _name(host: Host) -> str:
     return f"node {host}" if isinstance(host, int) else host.name if isinstance(host, Worker) else host
 
 
-def _checked(conditions: Conditions) -> Conditions:
+def _check_conditions(conditions: Conditions) -> Conditions:
     """Returns conditions. Raises ValueError for a range or a share that is none."""
     low, high = conditions.latency
     if not 0 <= low <= high:

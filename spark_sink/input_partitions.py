@@ -42,6 +42,12 @@ def partitions_of(ranges: Iterable[OffsetRange], options: ReadOptions) -> list[I
 
 
 def read_partition(partition: InputPartition, options: ReadOptions, schema: Any) -> Iterator[Any]:
-    """Yields the `pyarrow.RecordBatch`es of one task. Raises KafkaCondition, KafkaError, OSError, InvalidRecords."""
+    """Yields the `pyarrow.RecordBatch`es of one task. Raises KafkaCondition, KafkaError, OSError, InvalidRecords, ValueError."""
     freeze_imported_modules()
-    yield from cast(TaskRanges, partition).read(options, schema)
+    ranges = cast(TaskRanges, partition)
+    if options.column is None:
+        yield from ranges.read(options, schema)
+    else:
+        from .avro_values import with_place
+
+        yield from options.column.decode(ranges.read(options, with_place(schema)), schema)

@@ -5,15 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from ..protocol.client.connection import TopicPartition
 from .client import EARLIEST, LATEST, ClientConfig
 from .client_options import BOOTSTRAP_SERVERS, client_config
 from .error_conditions import start_after_end
 from .offset_options import Bound, ending, starting
+from .schema_registry import CA_OPTION, URL_OPTION, RegistryConfig
 from .trigger_options import TriggerOptions, trigger_options
 from .user_options import INT64_MAX, UserOptions, is_integer, unexpected_value
+
+if TYPE_CHECKING:
+    from .avro_values import AvroColumn
 
 ASSIGN_EXAMPLE = '{"topicA":[0,1],"topicB":[0,1]}'
 STRATEGIES = ("subscribe", "subscribePattern", "assign")
@@ -65,6 +69,15 @@ class ReadOptions:
     min_partitions: int | None
     max_records_per_partition: int | None
     directories: tuple[str, ...] = ()
+    registry: RegistryConfig | None = None
+    """The schema registry by which values are decoded, None if they stay bytes."""
+    column: AvroColumn | None = None
+    """The decoded values of the rows that are read, None for bytes."""
+
+    @property
+    def topic(self) -> str:
+        """The topic of a read that decodes values."""
+        return _topics(self.subscription)[0]
 
 
 def read_options(options: Mapping[str, str]) -> ReadOptions:
@@ -110,7 +123,27 @@ def _read_options(options: UserOptions, start: str) -> ReadOptions:
         max_records_per_partition=_positive(options, "maxRecordsPerPartition"),
         client=client_config(options, reads_directories=bool(directories)),
         directories=directories,
+        registry=_registry(options),
     )
+
+
+def _registry(options: UserOptions) -> RegistryConfig | None:
+    """Returns the schema registry of the option schema.registry.url. Raises ValueError if it is invalid, or if there are several topics."""
+    if URL_OPTION not in options:
+        return None
+    if len(_topics(_subscription(options))) != 1:
+        raise ValueError(f"Option {URL_OPTION!r} needs one topic in 'subscribe' or 'assign', whose values have the columns of one schema")
+    config = RegistryConfig(options.text(URL_OPTION, ""), options.text(CA_OPTION, ""))
+    config.check()
+    return config
+
+
+def _topics(subscription: Subscription) -> list[str]:
+    """Returns the topics that a subscription names."""
+    if isinstance(subscription, SubscribePattern):
+        return []
+    named = subscription.topics if isinstance(subscription, Subscribe) else [each.topic for each in subscription.partitions]
+    return list(dict.fromkeys(named))
 
 
 def _directories(options: UserOptions) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ address (KIP-951).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
 
 from ...protocol.errors import ErrorCode, KafkaError
@@ -21,6 +21,7 @@ from ..security.acls import ACCESS_DENIED_ERRORS, ANONYMOUS, CLUSTER_NAME, OPERA
 from ..topics.names import CONSUMER_OFFSETS
 
 if TYPE_CHECKING:
+    from ...protocol.batches.checks import RejectedRecords
     from ..cluster.broker import Broker
     from ..cluster.state import ClusterState
     from ..security.mechanism import Identity
@@ -105,15 +106,18 @@ class Quotas(Protocol):
         """Counts partitions that are created or deleted. Raises KafkaError with THROTTLING_QUOTA_EXCEEDED if `strict`."""
 
 
+NO_CHECKS: Mapping[Partition, RejectedRecords | None] = {}
+
+
 class Context:
     """The API version and the client of one request, and the broker and cluster that serve it.
 
     `frame` contains the request's bytes without their length. If `owns_buffer`, their memory is not reused for other requests, so that
     the log may keep it. A handler may set `shortcut`, which the connection then tries first for each further request. `quotas` is None
-    for a client without quotas.
+    for a client without quotas. `schema_checks` are the results for batches that were checked for schemas before they are appended.
     """
 
-    __slots__ = ("broker", "client", "cluster", "frame", "owns_buffer", "quotas", "shortcut", "version")
+    __slots__ = ("broker", "client", "cluster", "frame", "owns_buffer", "quotas", "schema_checks", "shortcut", "version")
 
     def __init__(
         self,
@@ -133,6 +137,7 @@ class Context:
         self.broker = broker
         self.owns_buffer = owns_buffer
         self.quotas: Quotas | None = None
+        self.schema_checks: Mapping[Partition, RejectedRecords | None] = NO_CHECKS
 
     @property
     def now_ms(self) -> int:

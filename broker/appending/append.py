@@ -116,9 +116,9 @@ def append(partition: Partition, batch: memoryview, acks: int, transactional_id:
     header = validate_batch(batch, rules.max_message_bytes)
     validated = validate_records(batch, header, rules, now_ms)
     if rules.schemas is not None:
-        from .schema_ids import check_schemas
+        from .schema_ids import demand_schemas
 
-        check_schemas(batch, partition.topic.name, rules.schemas, context.cluster.subjects_of_schema)
+        demand_schemas(partition, batch, rules.schemas, context)
     if rules.magic < 2:
         from .old_formats import in_older_format
 
@@ -133,7 +133,7 @@ def append(partition: Partition, batch: memoryview, acks: int, transactional_id:
             partition.untimed.note(appended.base_offset, now_ms)
     context.cluster.wake(partition)
     if partition.held_offset is not None:
-        context.cluster.transactions.write_missing_markers()  # the high watermark may have passed the markers that wait for replicas
+        context.cluster.write_missing_markers()  # the high watermark may have passed the markers that wait for replicas
     return appended
 
 

@@ -187,7 +187,7 @@ class ProduceShortcut:
     def _learn(self, request: memoryview, start: int, batch: memoryview, target: ProduceTarget) -> None:
         """Stores the shape of a request whose batch, at `start`, was appended."""
         size, rules = len(request), target.partition.topic.config.derived.get(AppendRules)
-        if rules is None or rules.codec or rules.schemas or not rules.create_time or rules.before_ms != MAX_LONG:
+        if rules is None or rules.codec or not rules.create_time or rules.before_ms != MAX_LONG:
             return
         shape = self._shapes.get(size)
         known = None if shape is None else shape.find(shape.common_of(shape.unpack(request, 0)))
@@ -257,6 +257,8 @@ class ProduceTarget:
         context = self.context
         if self.acks == ALL_REPLICAS and self.partition.held_offset is not None:
             return None  # the response may have to wait for replicas
+        if AppendRules.cached(self.partition.topic.config).schemas is not None:
+            return None  # the schemas of many records are checked in slices
         if len(request) < CLIENT_ID_POSITION + len(self.prefix) + HEADER.size or bytes(request[:4]) != self._key_and_version:
             return None
         context.owns_buffer = owns_buffer

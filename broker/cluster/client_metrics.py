@@ -61,7 +61,7 @@ class MetricSubscriptions:
         DescribeConfigs shows the elements of lists without blanks and once each.
         """
         if overrides:
-            config = self.configs[name] = ClientMetricsConfig(broker, {key: _as_shown(key, text) for key, text in overrides.items()})
+            config = self.configs[name] = ClientMetricsConfig(broker, {key: _shown_text(key, text) for key, text in overrides.items()})
             self._patterns[name] = _patterns(config.lists["match"])
         else:
             self.configs.pop(name, None)
@@ -79,7 +79,7 @@ class MetricSubscriptions:
         return Subscription([ALL_METRICS] if ALL_METRICS in metrics else hash_map_order(metrics), min([DEFAULT_INTERVAL_MS, *intervals]))
 
 
-def _as_shown(key: str, text: str) -> str:
+def _shown_text(key: str, text: str) -> str:
     value = parse(CLIENT_METRICS_SETTINGS[key], text)
     return text_of(tuple(dict.fromkeys(value)) if isinstance(value, tuple) else value) or ""
 

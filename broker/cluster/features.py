@@ -44,7 +44,7 @@ class FeatureUpdate(NamedTuple):
     upgrade_type: int
 
 
-def supported_by(release: Release | None) -> Mapping[str, tuple[int, int]]:
+def supported_levels(release: Release | None) -> Mapping[str, tuple[int, int]]:
     """Returns the lowest and the highest level of each emulated feature that a release supports."""
     return SUPPORTED if release is None else {name: release.features[name] for name in SUPPORTED if name in release.features}
 
@@ -53,7 +53,7 @@ def check_levels(levels: Mapping[str, int], release: Release | None) -> None:
     """Raises InvalidConfig for a feature or a level that the release does not support."""
     from difflib import get_close_matches
 
-    supported = supported_by(release)
+    supported = supported_levels(release)
     for name, level in levels.items():
         if name not in supported:
             near = get_close_matches(name, supported, 1)
@@ -68,7 +68,7 @@ class Features:
     """The finalized levels by feature, which begin at those of `levels`. A feature at level 0 counts as not finalized."""
 
     def __init__(self, levels: Mapping[str, int], release: Release | None = None) -> None:
-        self.supported = supported_by(release)
+        self.supported = supported_levels(release)
         """The lowest and the highest level of each feature, in Kafka's order."""
         self.levels = {name: highest for name, (_, highest) in self.supported.items()}
         initial = {KRAFT_VERSION: INITIAL_KRAFT_VERSION, **levels}

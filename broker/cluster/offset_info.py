@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
+
+from ..frozen_data import FrozenData
 
 
-@dataclass(frozen=True)
-class OffsetInfo:
+class OffsetInfo(FrozenData):
     """The progress of a group in a partition.
 
     `committed` is the committed offset, or None if there is none. `lag` is the number of offsets up to the high watermark; without a

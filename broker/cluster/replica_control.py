@@ -57,7 +57,7 @@ class ReplicationThrottle:
         now_ms, sides = self._timers.now_ms, list(self._sides(partition, nodes))
         if not sides:
             return None
-        size = partition.log.size if partition.copy is None else partition.copy.left(now_ms)
+        size = partition.log.size if partition.copy is None else partition.copy.bytes_left(now_ms)
         if not all(rate for _, _, rate in sides):
             return ThrottledCopy(size, now_ms, None)
         self.free_at_ms = {side: end_ms for side, end_ms in self.free_at_ms.items() if end_ms > now_ms}

@@ -15,7 +15,7 @@ from typing import Any
 from ..control_errors import InvalidControl, unknown
 from ..controls import cluster_controls  # noqa: F401  (declares the controls)
 from ..controls.interface.command_help import help_of
-from ..controls.interface.command_line import control_named, pairs_of
+from ..controls.interface.command_line import find_control, pairs_of
 from ..controls.interface.signatures import bind_texts
 from ..process.terminal import has_colours
 from ..settings.properties import read_properties
@@ -54,7 +54,7 @@ def run(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
 
 
 def _carry_out(tokens: Sequence[str], options: Mapping[str, str], *, colours: bool) -> int:
-    control, arguments = control_named(tokens)
+    control, arguments = find_control(tokens)
     pairs = pairs_of(control, arguments)
     bound = {name: _absolute(value) for name, value in bind_texts(control, pairs).items()}
     host, port = control_address(options.get("--control"), {})

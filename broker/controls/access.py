@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ..frozen_data import FrozenData
 from .declaration import Controls, control
 
 if TYPE_CHECKING:
     from ..cluster.state import ClusterState
 
 
-@dataclass(frozen=True)
-class AclInfo:
+class AclInfo(FrozenData):
     """One access control entry, in Kafka's terms: `pattern_type` is LITERAL or PREFIXED, `permission` is ALLOW or DENY."""
 
     principal: str
@@ -25,8 +24,7 @@ class AclInfo:
     host: str
 
 
-@dataclass(frozen=True)
-class UserInfo:
+class UserInfo(FrozenData):
     """One user. `mechanisms` are those of SASL with which the user can authenticate; `super_user` may do everything."""
 
     name: str

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from ..control_errors import ControlRefused, InvalidControl
+from ..frozen_data import FrozenData
 from ..settings.properties import InvalidConfig
 from .declaration import Controls, control
 
@@ -14,8 +14,7 @@ if TYPE_CHECKING:
     from ..wire.capture_options import CaptureOptions
 
 
-@dataclass(frozen=True)
-class CaptureInfo:
+class CaptureInfo(FrozenData):
     """A capture that has been written: its file, the size of all its files, and the error that ended it, if there was one."""
 
     file: str

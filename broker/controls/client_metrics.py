@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ..frozen_data import FrozenData
 from .declaration import Controls, control
 
 if TYPE_CHECKING:
     from ..cluster.client_metrics import Push
 
 
-@dataclass(frozen=True)
-class ClientMetric:
+class ClientMetric(FrozenData):
     """A value of a metric. `time_ms` is the client's time; `value` is None for a metric that is neither a gauge nor a sum."""
 
     name: str
@@ -24,8 +23,7 @@ class ClientMetric:
     value: float | None
 
 
-@dataclass(frozen=True)
-class ClientMetricsPush:
+class ClientMetricsPush(FrozenData):
     """A push of metrics by a client. `problem` says why the metrics cannot be read; it is None if they can."""
 
     time_ms: int

@@ -7,11 +7,11 @@ from its next heartbeat, and a frozen clock lets no fetch time out, so that an e
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Annotated, Any
 
 from ..control_errors import InvalidControl
+from ..frozen_data import FrozenData
 from .declaration import Blocking, Part, blocking, control
 from .parameters import Duration, duration_ms, duration_text, moment_ms
 
@@ -25,8 +25,7 @@ MAX_MS = 253_402_300_799_999
 _SECONDS = {"weeks": 604_800, "days": 86_400, "hours": 3600, "minutes": 60, "seconds": 1, "milliseconds": 0.001}
 
 
-@dataclass(frozen=True)
-class ClockState:
+class ClockState(FrozenData):
     """The cluster's time, and how many times as fast as the wall clock it passes (0 while it is frozen).
 
     `moving_to` is the time to which `advance` or `set` is moving the clock at the moment.

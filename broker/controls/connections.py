@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ..frozen_data import FrozenData
 from .declaration import Controls, control
 from .nodes import remedy
 
@@ -20,8 +20,7 @@ MAX_NAMED = 3
 STANDS_STILL = "the time of the cluster, which stands still; advance moves it, and run lets it pass again"
 
 
-@dataclass(frozen=True)
-class ConnectionInfo:
+class ConnectionInfo(FrozenData):
     """An open connection. `client_id` is that of its last request; `waits_for` is the API of a request that is not answered yet."""
 
     connection: int
@@ -36,8 +35,7 @@ class ConnectionInfo:
     waits_for: str | None
 
 
-@dataclass(frozen=True)
-class WaitingRequest:
+class WaitingRequest(FrozenData):
     """A request that is not answered yet, and what it waits for, in words.
 
     `api` is empty on a connection to a paused or isolated node, which does not read what the client sends. `left_ms` is the time of the

@@ -5,7 +5,7 @@ follows from the method:
 
 * its signature contains the parameters. Each is annotated with `Annotated[type, "help text"]`, and the types that recur are named once in
   `parameters.py`. A default makes a parameter optional;
-* its return annotation is the result: None, a plain value, or a frozen dataclass of plain values;
+* its return annotation is the result: None, a plain value, or a frozen data class of plain values (`frozen_data.py`);
 * its docstring is the help text, and its first line the summary;
 * the words of the decorator are its command (`odradek ctl node stop 2`) and its route (`POST /node/stop`). A control that changes nothing
   is declared with `reads=True`, and its route is a GET.

@@ -35,9 +35,9 @@ class RecordDecoder:
 
     def decode(self, record: Record) -> DecodedRecord:
         """Returns a record with its key and value as JSON."""
-        return DecodedRecord(**vars(record), decoded_key=self._decoded(record.key), decoded_value=self._decoded(record.value))
+        return DecodedRecord(**vars(record), decoded_key=self._json_of(record.key), decoded_value=self._json_of(record.value))
 
-    def _decoded(self, data: bytes | None) -> DecodedData | None:
+    def _json_of(self, data: bytes | None) -> DecodedData | None:
         """Returns the JSON of data, None for data without a schema id and in a cluster without schemas."""
         if data is None or not self._has_schemas or (schema_id := schema_id_of(data)) is None:
             return None

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Coroutine, Generator, Sequence
-from dataclasses import dataclass
 from functools import wraps
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar
 
 from ..faults.options import Exchange
+from ..frozen_data import FrozenData
 from ..plurals import counted
 from .declaration import checking
 from .parameters import TimeoutS
@@ -22,8 +22,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-@dataclass(frozen=True)
-class FaultInfo:
+class FaultInfo(FrozenData):
     """A fault: its number, its options, and what it has hit. `missed` says why other requests were not hit."""
 
     fault: int

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from glob import escape
 from math import inf
 from typing import Annotated
 
 from ..control_errors import InvalidControl, unknown
 from ..faults.options import FaultOptions
+from ..frozen_data import FrozenData
 from .declaration import control
 from .fault_handles import AsyncFaultHandle, adding
 from .faults import FaultControls
@@ -19,8 +19,7 @@ _WRITING = ("Produce", "OffsetCommit", "TxnOffsetCommit", "EndTxn")
 """The APIs that clients wait for while a node writes to its disk."""
 
 
-@dataclass(frozen=True)
-class CrashedClient:
+class CrashedClient(FrozenData):
     """The number of connections that a crash of a client has ended, and the groups in which its sessions have expired."""
 
     connections: int

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ..cluster.offset_info import OffsetInfo, total_lag
+from ..frozen_data import FrozenData
 
 
-@dataclass(frozen=True)
-class MemberInfo:
+class MemberInfo(FrozenData):
     """One member of a group. `assignment` contains the indexes of its partitions by topic; `instance_id` is None for a dynamic member."""
 
     member_id: str
@@ -19,8 +17,7 @@ class MemberInfo:
     assignment: dict[str, list[int]]
 
 
-@dataclass(frozen=True)
-class GroupInfo:
+class GroupInfo(FrozenData):
     """A group. `epoch` is the generation of a classic group; `coordinator` is a node id, -1 while no node coordinates the group.
 
     The members of a streams group have the partitions that their active tasks read. `offsets` contains all partitions of the topics to

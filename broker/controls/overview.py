@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ... import __version__
+from ..frozen_data import FrozenData
 from ..plurals import counted
 from .declaration import Controls, control
 from .waiting import in_turns
@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from ..topics.partition import Partition
 
 
-@dataclass(frozen=True)
-class ListenerInfo:
+class ListenerInfo(FrozenData):
     """One listener of a node, with the address on which it listens and the one that it advertises to clients."""
 
     name: str
@@ -29,8 +28,7 @@ class ListenerInfo:
     advertised: str
 
 
-@dataclass(frozen=True)
-class NodeInfo:
+class NodeInfo(FrozenData):
     """One node. `state` is running, stopped, paused or isolated.
 
     `fenced` says whether the controller considers the node dead, which it learns when the node's session expires. `leaders` and `replicas`
@@ -49,8 +47,7 @@ class NodeInfo:
     connections: int
 
 
-@dataclass(frozen=True)
-class ClusterInfo:
+class ClusterInfo(FrozenData):
     """The cluster. `problems` says in words what is not as it should be; it is empty for a healthy cluster.
 
     `log_bytes` is the size of all logs, and `max_memory_bytes` the limit of their memory, None if there is none.

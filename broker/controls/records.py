@@ -8,12 +8,12 @@ states for each record what became of its transaction.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass
 from math import ceil
 from typing import TYPE_CHECKING, Annotated
 
 from ...protocol.errors import KafkaError
 from ..control_errors import InvalidControl
+from ..frozen_data import FrozenData
 from .declaration import control
 from .new_records import Bytes, NewRecord, check_record, place_records
 from .parameters import Moment, TimeoutS, TopicName, moment_ms
@@ -32,8 +32,7 @@ RecordLimit = Annotated[int | None, "at most this many records of each partition
 ByteLimit = Annotated[int | None, "stop in each partition after this many bytes of keys and values"]
 
 
-@dataclass(frozen=True)
-class RecordPosition:
+class RecordPosition(FrozenData):
     """The place of a record that was written."""
 
     partition: int

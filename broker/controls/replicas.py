@@ -7,10 +7,10 @@ They change partitions in the same way as requests of administrators do (ElectLe
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from ..control_errors import InvalidControl
+from ..frozen_data import FrozenData
 from ..topics.names import CONSUMER_OFFSETS, TRANSACTION_STATE
 from .declaration import control
 from .nodes import NodeControls
@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from ..topics.partition import Partition
 
 
-@dataclass(frozen=True)
-class Election:
+class Election(FrozenData):
     """A partition that has elected a leader."""
 
     topic: str
@@ -67,7 +66,7 @@ class ReplicaControls(NodeControls, TopicControls):
                 if _elect(partition, kind, cluster.brokers.running):
                     cluster.replica_control.changed(partition)
                     elections.append(Election(partition.topic.name, partition.index, partition.leader, partition.leader_epoch))
-            cluster.transactions.write_missing_markers()
+            cluster.write_missing_markers()
         return elections
 
     @control("coordinator move")

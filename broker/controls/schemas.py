@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypedDict, TypeVar
 
+from ..frozen_data import FrozenData
 from ..plurals import counted
 from .declaration import Blocking, Part, blocking, control
 
@@ -38,8 +38,7 @@ class SchemaReference(TypedDict):
 References = Annotated[Sequence[SchemaReference], "the versions that the schema refers to: objects with name, subject and version"]
 
 
-@dataclass(frozen=True)
-class SchemaVersion:
+class SchemaVersion(FrozenData):
     """A version of a subject. `schema` is its text, and `type` is "AVRO", "JSON" or "PROTOBUF"."""
 
     subject: str
@@ -49,8 +48,7 @@ class SchemaVersion:
     schema: str
 
 
-@dataclass(frozen=True)
-class SchemaCheck:
+class SchemaCheck(FrozenData):
     """Whether a schema is compatible with a subject, and the reasons why it is not."""
 
     is_compatible: bool

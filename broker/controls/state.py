@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 from ..control_errors import InvalidControl, unknown
+from ..frozen_data import FrozenData
 from ..snapshots.handle import Snapshot
 from .declaration import Controls, control
 from .parameters import SnapshotId
 
 
-@dataclass(frozen=True)
-class ExportedNode:
+class ExportedNode(FrozenData):
     """The log directory of a node that was written for Apache Kafka."""
 
     node: int

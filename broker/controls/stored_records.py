@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from ..frozen_data import FrozenData
 from ..plurals import counted
 
 if TYPE_CHECKING:
@@ -15,8 +15,7 @@ if TYPE_CHECKING:
 TransactionState = Literal["open", "committed", "aborted"]
 
 
-@dataclass(frozen=True)
-class DecodedData:
+class DecodedData(FrozenData):
     """A key or value with the id of a schema. `data` is its JSON; if it is None, `error` says why.
 
     `subjects` are those that have the schema, and `schema_type` is "AVRO", "JSON" or "PROTOBUF", None if the registry does not have the id.
@@ -29,8 +28,7 @@ class DecodedData:
     error: str | None
 
 
-@dataclass(frozen=True)
-class Record:
+class Record(FrozenData):
     """A stored record. `timestamp` is in ms since 1970; `transaction` is None for a record outside of transactions."""
 
     topic: str
@@ -43,7 +41,6 @@ class Record:
     transaction: TransactionState | None = None
 
 
-@dataclass(frozen=True)
 class DecodedRecord(Record):
     """A stored record with what its key and value are by their schemas, None for data that do not begin with the id of a schema."""
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 from ...protocol.errors import KafkaError
 from ..control_errors import InvalidControl, unknown
+from ..frozen_data import FrozenData
 from ..settings.properties import InvalidConfig, SettingValue
 from .declaration import Controls, control
 from .parameters import TopicName
@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from ..topics.partition import Partition, Topic
 
 
-@dataclass(frozen=True)
-class PartitionInfo:
+class PartitionInfo(FrozenData):
     """One partition: its leader (-1: none), replicas, in-sync replicas, and the offsets between which there are records."""
 
     partition: int
@@ -32,8 +31,7 @@ class PartitionInfo:
     size_bytes: int
 
 
-@dataclass(frozen=True)
-class TopicInfo:
+class TopicInfo(FrozenData):
     """One topic with the configs that differ from the defaults."""
 
     name: str

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from ..frozen_data import FrozenData
 from ..topics.names import TRANSACTION_STATE
 from .declaration import Controls, control
 
 
-@dataclass(frozen=True)
-class TransactionInfo:
+class TransactionInfo(FrozenData):
     """A transactional id and its last transaction. `started` is None, and `partitions` is empty, while none is open."""
 
     transactional_id: str

@@ -6,11 +6,11 @@ The record contains the latest exchanges and events (`broker/wire/record.py`). I
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Annotated, Any
 
 from ..control_errors import ControlRefused, unknown
+from ..frozen_data import FrozenData
 from .declaration import Blocking, Controls, Part, blocking, checking, control
 from .waiting import in_turns
 
@@ -23,8 +23,7 @@ Since = Annotated[int, "the number of the first entry, such as that of an earlie
 FilterText = Annotated[str, "a filter, such as api=Produce and error"]
 
 
-@dataclass(frozen=True)
-class FindingInfo:
+class FindingInfo(FrozenData):
     """A mistake of a client: what happened, what to change, the settings to look up, and what shows it.
 
     `exchanges` are numbers of entries in the record, and `lines` has one line for each of them.

@@ -157,11 +157,11 @@ def _write_node(node: NodeFolder, folder: Path) -> WrittenNode:
 
 
 def _properties_text(path: Path, settings: Mapping[str, str]) -> str:
-    lines = [f"{name}={_escaped(text)}" for name, text in settings.items()]
+    lines = [f"{name}={_escape(text)}" for name, text in settings.items()]
     return "\n".join(["# Start this node with Apache Kafka 4.3 or later:", f"#   {start_command(path)}", *lines, ""])
 
 
-def _escaped(text: str) -> str:
+def _escape(text: str) -> str:
     """Returns the value of a setting as java.util.Properties reads it."""
     text = text.replace("\\", "\\\\").replace("\n", "\\n")
     return "\\" + text if text.startswith(" ") else text

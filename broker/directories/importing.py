@@ -44,14 +44,16 @@ def import_directories(cluster: ClusterState, source: ImportSource) -> None:
         raise InvalidConfig(f"cannot read {error.filename}: {error.strerror or error}") from None
     if image is not None:
         _import_settings(cluster, image)
+        _import_tokens(cluster, image)
         _import_accounts(cluster, image)
         cluster.producer_ids.next_id = image.next_producer_id
     cluster.producer_ids.next_id = max([cluster.producer_ids.next_id, *(1 + producer_id for producer_id in _producer_ids(cluster))])
-    replay_coordinators(cluster)
+    # The directory of another cluster may be old; its transactions can then be looked at before they time out.
+    replay_coordinators(cluster, restarts_timeouts=not source.has_all_nodes)
     # As after a restart of all brokers: clients find out by the new leader epoch where the logs that they have read end.
     epochs = (partition.leader_epoch for partition in cluster.topics.partitions())
     cluster.topics.begin_leader_epoch(1 + max(epochs, default=0))
-    cluster.transactions.write_missing_markers()
+    cluster.write_missing_markers()
     log.info("imported %s of %s", counted(len(cluster.topics), "topic"), ", ".join(str(each.path) for each in source.directories))
 
 
@@ -134,9 +136,9 @@ def _leader(replicas: list[int], chosen: Copy | None, record: PartitionRecord | 
 def _import_settings(cluster: ClusterState, image: MetadataImage) -> None:
     cluster.features.levels |= {name: level for name, level in image.features.items() if name in cluster.features.supported}
     cluster.features.limit()
-    cluster.alter_brokers(None, dict(cluster.config.cluster_wide) | _known(cluster, image.configs_of(BROKER_CONFIG, "")))
+    cluster.alter_brokers(None, dict(cluster.config.cluster_wide) | _known_settings(cluster, image.configs_of(BROKER_CONFIG, "")))
     for node_id, broker in cluster.brokers.items():
-        if own := _known(cluster, image.configs_of(BROKER_CONFIG, str(node_id))):
+        if own := _known_settings(cluster, image.configs_of(BROKER_CONFIG, str(node_id))):
             cluster.alter_brokers(broker, own)
     for (kind, name), configs in image.configs.items():
         try:
@@ -152,9 +154,21 @@ def _import_settings(cluster: ClusterState, image: MetadataImage) -> None:
             cluster.alter_quotas(entity_of(dict(parts)), dict(quotas), validate_only=False)
 
 
-def _known(cluster: ClusterState, configs: Mapping[str, str]) -> dict[str, str]:
+def _known_settings(cluster: ClusterState, configs: Mapping[str, str]) -> dict[str, str]:
     """Returns the settings of brokers that the emulated release knows. Listeners are those of this start."""
     return {name: text for name, text in configs.items() if name in cluster.config.rows.broker and "listener" not in name}
+
+
+def _import_tokens(cluster: ClusterState, image: MetadataImage) -> None:
+    if not image.tokens:
+        return
+    if not (tokens := cluster.accounts.tokens).is_enabled:
+        found = counted(len(image.tokens), "delegation token has", "delegation tokens have")
+        log.warning("%s no effect; set delegation.token.secret.key to that of the brokers", found)
+        return
+    for each in image.tokens.values():
+        times = each.issue_timestamp, each.max_timestamp, each.expiration_timestamp
+        tokens.load(each.token_id, each.owner, each.requester, each.renewers, *times)
 
 
 def _import_accounts(cluster: ClusterState, image: MetadataImage) -> None:

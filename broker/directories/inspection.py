@@ -164,7 +164,7 @@ def _offsets(path: Path) -> Iterator[Row]:
     return ({"topic": name.topic, "partition": name.partition, "offset": offset} for name, offset in read_offsets(path).items())
 
 
-def _named(rows: Sequence[Any]) -> Iterator[Row]:
+def _rows_of(rows: Sequence[Any]) -> Iterator[Row]:
     return (row._asdict() for row in rows)
 
 
@@ -187,9 +187,9 @@ _FILES: Mapping[str, Callable[[Path], Iterator[Row]]] = {
     names.LOG: _segment,
     names.INDEX: _offset_index,
     names.TIME_INDEX: _time_index,
-    names.TRANSACTION_INDEX: lambda path: _named(read_transaction_index(path)),
-    names.PRODUCERS: lambda path: _named(read_producer_snapshot(path)),
-    names.EPOCHS: lambda path: _named(read_epochs(path)),
+    names.TRANSACTION_INDEX: lambda path: _rows_of(read_transaction_index(path)),
+    names.PRODUCERS: lambda path: _rows_of(read_producer_snapshot(path)),
+    names.EPOCHS: lambda path: _rows_of(read_epochs(path)),
     names.PARTITION_METADATA: lambda path: iter([{"topic_id": id_text(read_topic_id(path))}]),
     names.META_PROPERTIES: _meta,
     names.RECOVERY_POINTS: _offsets,

@@ -80,12 +80,28 @@ def topic_records(topic: Topic, directory_ids: Mapping[int, bytes]) -> Iterator[
 
 def _accounts(cluster: ClusterState) -> Iterator[Message]:
     for acl in cluster.authorizer or ():
+        # With this first byte, the id is none of those that Kafka reserves, and its text does not begin with a dash (Uuid.randomUuid).
         yield stored.AccessControlEntryRecord(id=b"\1" + cluster.random.randbytes(ID_BYTES - 1), **acl._asdict())
     if "accounts" in vars(cluster) or cluster.users:
         for user in (credentials := cluster.accounts.scram_credentials):
             for mechanism, credential in credentials.of(user).items():
                 yield stored.UserScramCredentialRecord(name=user, mechanism=mechanism, **credential._asdict())
+        yield from _tokens(cluster)
     for entity, quotas in cluster.quotas.find(EVERY_ENTITY):
         parts = [stored.QuotaEntity(entity_type=kind, entity_name=name) for kind, name in entity]
         for key, value in quotas.items():
             yield stored.ClientQuotaRecord(entity=parts, key=key, value=value, remove=False)
+
+
+def _tokens(cluster: ClusterState) -> Iterator[stored.DelegationTokenRecord]:
+    tokens = cluster.accounts.tokens
+    for token in tokens if tokens.is_enabled else ():
+        yield stored.DelegationTokenRecord(
+            owner=token.owner,
+            requester=token.requester,
+            renewers=list(token.renewers),
+            issue_timestamp=token.issue_ms,
+            max_timestamp=token.max_ms,
+            expiration_timestamp=token.expiry_ms,
+            token_id=token.token_id,
+        )

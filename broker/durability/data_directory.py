@@ -60,7 +60,7 @@ class DataDirectory(LogDirectory):
 
     # The lock
 
-    def opened(self) -> DataDirectory:
+    def open(self) -> DataDirectory:
         """Returns the directory as it is now, locked. Raises InvalidConfig, also if another cluster uses it.
 
         A lock that this object has passes to the returned one.

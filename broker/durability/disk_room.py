@@ -43,7 +43,7 @@ class DiskRoom(LogMemory):
             free = self._free_bytes()
             self._left = min(free, ASKED_BYTES + size)
             self._report(free, size)
-        if self._left < size or not super().has_room(size):
+        if self._left < size or (self.limit_bytes is not None and not super().has_room(size)):
             return False
         self._left -= size
         return True

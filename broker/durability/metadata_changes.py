@@ -118,6 +118,11 @@ def _(record: stored.UserScramCredentialRecord) -> Key:
 
 
 @_key.register
+def _(record: stored.DelegationTokenRecord) -> Key:
+    return (record.token_id,)
+
+
+@_key.register
 def _(record: stored.ClientQuotaRecord) -> Key:
     return *((part.entity_type, part.entity_name) for part in record.entity), record.key
 
@@ -130,6 +135,8 @@ def _removal(record: Message) -> Message:
         return stored.RemoveAccessControlEntryRecord(id=record.id)
     if isinstance(record, stored.UserScramCredentialRecord):
         return stored.RemoveUserScramCredentialRecord(name=record.name, mechanism=record.mechanism)
+    if isinstance(record, stored.DelegationTokenRecord):
+        return stored.RemoveDelegationTokenRecord(token_id=record.token_id)
     if isinstance(record, stored.ClientQuotaRecord):
         return stored.ClientQuotaRecord(entity=record.entity, key=record.key, value=record.value, remove=True)
     if isinstance(record, stored.FeatureLevelRecord):

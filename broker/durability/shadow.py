@@ -1,5 +1,7 @@
 """Writes what a cluster has changed into its data directory at the end of each turn, before the responses of that turn.
 
+Turns in which bytes have arrived end together (`Driver.end_turn_late`), so that the requests of many connections share one write.
+
 Records of the metadata are written first, then the folders of deleted topics are removed, then the batches of each changed log are appended
 by one system call. From time to time a checkpoint is made between turns, so that a start after a crash reads only the batches behind it.
 
@@ -17,7 +19,7 @@ from functools import partial
 from ...protocol.schema import Message
 from ...storage.directories import names
 from ...storage.directories.metadata_writer import MetadataWriter
-from ...storage.directories.names import PartitionName, replace_file
+from ...storage.directories.names import PartitionName, replace_file, sync
 from ...storage.directories.partition_files import OpenFiles, PartitionFiles, Recovered, base_offset_of, delete_folder
 from ...storage.directories.text_files import EpochStart, offsets_text
 from ...storage.segments import max_timestamp_of
@@ -37,7 +39,7 @@ log = logging.getLogger("kafka.log.LogManager")
 
 MAX_OPEN_FILES = 256
 CHECKPOINT_BYTES = 16 * 1024 * 1024
-LEAST_CHECKPOINT_BYTES = 64 * 1024
+MIN_CHECKPOINT_BYTES = 64 * 1024
 """Logs that have grown less than this wait for a later checkpoint, because reading them again after a crash takes no time."""
 MAX_METADATA_BYTES = 16 * 1024 * 1024
 
@@ -62,11 +64,11 @@ class Shadow:
         self._metadata = WrittenMetadata(cluster, {first_id: directory_id})
         self._writer = MetadataWriter(directory.path / names.METADATA_FOLDER)
         self._open_files = OpenFiles(MAX_OPEN_FILES)
-        self._files: dict[PartitionName, PartitionFiles] = {}
+        self._files: dict[ShadowedLog, PartitionFiles] = {}
         self._partitions: dict[ShadowedLog, Partition] = {}
         self._topics: dict[bytes, Topic] = {}
         """The topics that have changed, also deleted ones."""
-        self._deleted: list[PartitionName] = []
+        self._deleted: list[tuple[ShadowedLog, PartitionName]] = []
         self._metadata_changes = -1
         self._unwritten: list[Message] = []
         self._starts: dict[PartitionName, int] = {}
@@ -78,6 +80,8 @@ class Shadow:
         """The bytes that each log has grown since its checkpoint."""
         self._grown_bytes = 0
         self._is_checkpointing = self._has_failed = self._has_crashed = False
+        self._owes_changes = False
+        """Whether changes of this turn could not be written before its end."""
         self._torn_topic: str | None = None
         self._cache = self._new_cache()
 
@@ -97,12 +101,20 @@ class Shadow:
         state = self._metadata.change(cluster.topics.values(), others=True)
         self._metadata_changes = cluster.metadata_log.changes
         self._writer.begin(state, cluster.timers.now_ms)
-        (self._directory.path / names.CLEAN_SHUTDOWN).unlink(missing_ok=True)
+        self._remove_what_a_stop_has_left()
         cluster.topics.on_change = self._topic_changed
         for topic in cluster.topics.values():
             topic.on_change = self._topic_changed
             self._register(topic, recovered)
         self.sync()
+
+    def _remove_what_a_stop_has_left(self) -> None:
+        """Removes the mark of a stop in order, and the high watermarks, at which readers of a running broker's files would stop."""
+        left = [path for name in (names.CLEAN_SHUTDOWN, names.HIGH_WATERMARKS) if (path := self._directory.path / name).exists()]
+        for path in left:
+            path.unlink()
+        if left:
+            sync(self._directory.path)
 
     def replace_all(self, cluster: ClusterState) -> Shadow:
         """Removes all records, and returns the files of the cluster that takes the place of this one. Raises OSError."""
@@ -124,7 +136,7 @@ class Shadow:
         for each in topic.partitions:
             if isinstance(each.log, ShadowedLog) and self._partitions.pop(each.log, None) is not None:
                 self._grown.pop(each.log, None)
-                self._deleted.append(_name(each))
+                self._deleted.append((each.log, _name(each)))
 
     def _register(self, topic: Topic, recovered: dict[PartitionName, Recovered]) -> None:
         for partition in topic.partitions:
@@ -139,7 +151,7 @@ class Shadow:
 
     def _adopt(self, partition: Partition, followed: ShadowedLog, found: Recovered) -> None:
         name = _name(partition)
-        files = self._files[name] = PartitionFiles(self._directory.path / str(name), partition.topic.id, self._open_files, found)
+        files = self._files[followed] = PartitionFiles(self._directory.path / str(name), partition.topic.id, self._open_files, found)
         followed.settle(followed.end_offset)
         start = max(found.bases[-1], followed.start_offset)
         first = followed.read(start, 1, followed.end_offset, at_least_one=True)
@@ -154,16 +166,12 @@ class Shadow:
         """Writes what has changed. Returns False if changes of this turn cannot be written; they are written later."""
         if self._has_crashed:
             return False
-        has_metadata = self._has_new_metadata
-        is_new = has_metadata or bool(self._changes)
+        is_new = bool(self._changes) or self._has_new_metadata or self._owes_changes
         if not is_new and not self._has_failed:
             return True
-        self._unsaved += self._changes.take()
+        self._owes_changes = False
         try:
-            if has_metadata or self._has_failed:
-                self._write_metadata()
-                self._delete_folders()
-            self._write_steps()
+            self._write_changes()
             if self._starts != self._written_starts:
                 self._write_offsets(names.START_OFFSETS, self._starts)
                 self._written_starts = dict(self._starts)
@@ -176,10 +184,10 @@ class Shadow:
             return not is_new
         if self._has_failed:
             log.info("%s can be written again", self._directory.path)
-        self._has_failed = False
+            self._has_failed = False
         if self._grown_bytes >= CHECKPOINT_BYTES and not self._is_checkpointing:
             self._is_checkpointing = True
-            self._cluster.background(self._checkpoint_grown(LEAST_CHECKPOINT_BYTES))
+            self._cluster.background(self._checkpoint_grown(MIN_CHECKPOINT_BYTES))
         if self._cache is not None and self._cache.is_due:
             self._cluster.background(self._cache.shrink())
         return True
@@ -189,20 +197,31 @@ class Shadow:
         changes = self._cluster.metadata_log.changes
         return bool(self._topics) or self._metadata_changes != changes or self._metadata.needs_producer_ids
 
+    def _write_changes(self) -> None:
+        """Writes the changes of metadata and logs, also those that could not be written before. Raises OSError."""
+        self._unsaved += self._changes.take()
+        if self._unwritten or self._deleted or self._has_new_metadata:
+            self._write_metadata()
+            self._delete_folders()
+        self._write_steps()
+
+    def _write_before_end(self) -> None:
+        """Writes the changes before the end of a turn, which fails like this if it fails. Raises OSError."""
+        try:
+            self._write_changes()
+        except OSError:
+            self._owes_changes = True
+            raise
+
     def _delete_folders(self) -> None:
         while self._deleted:
-            name = self._deleted[-1]
-            if (files := self._files.get(name)) is not None:
+            deleted, name = self._deleted[-1]
+            if (files := self._files.get(deleted)) is not None:
                 self._cluster.timers.cancel(files)
                 files.delete()
-                del self._files[name]
+                del self._files[deleted]
             self._starts.pop(name, None)
             self._deleted.pop()
-
-    def _write_unsaved(self) -> None:
-        """Writes the changes of logs between turns. Raises OSError."""
-        self._unsaved += self._changes.take()
-        self._write_steps()
 
     def _write_steps(self) -> None:
         if self._has_crashed:
@@ -232,12 +251,12 @@ class Shadow:
 
     def _write_log(self, changed: ShadowedLog, partition: Partition, end: int) -> None:
         """Writes the changes of a log, and of its batches those before the offset `end`. Raises OSError."""
-        name = _name(partition)
-        files = self._files.get(name)
+        files = self._files.get(changed)
         if files is None:
             if not changed.end_offset:
                 return
-            files = self._files[name] = PartitionFiles(self._directory.path / str(name), partition.topic.id, self._open_files)
+            folder = self._directory.path / str(_name(partition))
+            files = self._files[changed] = PartitionFiles(folder, partition.topic.id, self._open_files)
             files.create()
         if changed.intact_end < files.end_offset:
             files.truncate_to(changed.intact_end, changed)
@@ -247,9 +266,9 @@ class Shadow:
         if end > files.end_offset:
             self._append(files, changed, partition, end)
         if end > files.end_offset:  # all records were deleted before they were written
-            files.roll(end, changed, _aborted(partition))
+            files.roll(end, changed, _aborted_transactions(partition))
         if changed.start_offset != files.start_offset:
-            self._move_start(files, changed, partition, name)
+            self._move_start(files, changed, partition)
         self._flush(files, partition.topic.config.integers)
         changed.settle(files.end_offset)
         if self._cache is not None:
@@ -289,7 +308,7 @@ class Shadow:
 
     def _crash(self, files: PartitionFiles, changed: ShadowedLog, partition: Partition, slices: list[memoryview]) -> None:
         if not files.bases:
-            files.roll(base_offset_of(slices[0]), changed, _aborted(partition))
+            files.roll(base_offset_of(slices[0]), changed, _aborted_transactions(partition))
         size = sum(map(len, slices))
         torn = self._cluster.random.randrange(1, size)
         files.tear(slices, torn)
@@ -305,15 +324,15 @@ class Shadow:
             slices = changed.read(first, sys.maxsize, last, at_least_one=False) if first < last else []
             if slices:
                 if not files.bases or base >= start:
-                    files.roll(base_offset_of(slices[0]), changed, _aborted(partition))
+                    files.roll(base_offset_of(slices[0]), changed, _aborted_transactions(partition))
                 files.append(slices, last)
 
-    def _move_start(self, files: PartitionFiles, changed: ShadowedLog, partition: Partition, name: PartitionName) -> None:
+    def _move_start(self, files: PartitionFiles, changed: ShadowedLog, partition: Partition) -> None:
         """Deletes the segments before the start of a log."""
-        start = changed.start_offset
+        name, start = _name(partition), changed.start_offset
         if start >= files.end_offset and files.size:
             files.end_offset = start
-            files.roll(start, changed, _aborted(partition))
+            files.roll(start, changed, _aborted_transactions(partition))
         files.delete_before(start)
         if files.bases and start > files.bases[0]:
             self._starts[name] = start
@@ -325,9 +344,9 @@ class Shadow:
 
     def _map_oldest(self, changed: ShadowedLog, size: int) -> None:
         """Writes what the files of a log lack, and maps about `size` of its oldest bytes. Raises OSError, DamagedFile."""
-        self._write_unsaved()
+        self._write_before_end()
         partition = self._partitions.get(changed)
-        if partition is not None and (files := self._files.get(_name(partition))) is not None:
+        if partition is not None and (files := self._files.get(changed)) is not None:
             files.map_oldest(changed, size)
 
     # Checkpoints
@@ -348,14 +367,19 @@ class Shadow:
             self._is_checkpointing = False
 
     def _checkpoint_log(self, changed: ShadowedLog, partition: Partition) -> None:
-        self._write_unsaved()
-        if (files := self._files.get(_name(partition))) is not None:
+        self._write_before_end()
+        if (files := self._files.get(changed)) is not None:
             epochs = [EpochStart(*each) for each in changed.epochs]
-            files.checkpoint(changed, producer_entries(partition.producers), _aborted(partition), epochs)
+            files.checkpoint(changed, producer_entries(partition.producers), _aborted_transactions(partition), epochs)
         self._grown.pop(changed, None)
 
     def _write_recovery_points(self) -> None:
-        self._write_offsets(names.RECOVERY_POINTS, {name: files.checkpointed_end for name, files in self._files.items() if files.bases})
+        points = {
+            _name(partition): files.checkpointed_end
+            for changed, partition in self._partitions.items()
+            if (files := self._files.get(changed)) is not None and files.bases
+        }
+        self._write_offsets(names.RECOVERY_POINTS, points)
 
     # The end
 
@@ -372,9 +396,10 @@ class Shadow:
     def close(self) -> None:
         """Writes everything as a broker does that stops in order. Logs an error if that is not possible."""
         try:
-            if self.sync():
+            if self.sync() and not self._has_failed:
                 self.checkpoint()
                 replace_file(self._directory.path / names.CLEAN_SHUTDOWN, NO_BROKER_EPOCH.encode(), synced=True)
+                sync(self._directory.path)
         except OSError as error:
             log.error("cannot complete %s: %s; the next start recovers it as after a crash", self._directory.path, error)
         finally:
@@ -382,11 +407,17 @@ class Shadow:
             self._writer.close()
 
     def checkpoint(self) -> None:
-        """Makes checkpoints of all logs that have grown, so that a start after a crash reads nothing again. Raises OSError."""
+        """Makes checkpoints of all logs that have grown, after all files are on the disk, so that a start reads nothing again.
+
+        Raises OSError.
+        """
         for changed, partition in self._partitions.items():
-            files = self._files.get(_name(partition))
-            if files is not None and (changed in self._grown or files.checkpointed_end < files.end_offset):
+            files = self._files.get(changed)
+            if files is None:
+                continue
+            if changed in self._grown or files.checkpointed_end < files.end_offset:
                 self._checkpoint_log(changed, partition)
+            files.flush_all()
         self._write_recovery_points()
         self._write_offsets(names.START_OFFSETS, self._starts)
         watermarks = {_name(partition): partition.high_watermark for partition in self._partitions.values()}
@@ -397,5 +428,5 @@ def _name(partition: Partition) -> PartitionName:
     return PartitionName(partition.topic.name, partition.index)
 
 
-def _aborted(partition: Partition) -> list[EndedTransaction]:
+def _aborted_transactions(partition: Partition) -> list[EndedTransaction]:
     return partition.producers.aborted(partition.log.start_offset, partition.log.end_offset)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ..controls.new_records import NewRecord
 from ..controls.records import RecordPosition
 from ..controls.stored_records import Record, TransactionState
 from ..controls.waiting import DEFAULT_TIMEOUT_S
+from ..frozen_data import FrozenData
 from .formats import Format, deserialize, serialize
 
 if TYPE_CHECKING:
@@ -18,8 +18,7 @@ if TYPE_CHECKING:
 Headers = Mapping[str, bytes | str | None] | Sequence[tuple[str, bytes | str | None]]
 
 
-@dataclass(frozen=True)
-class TopicRecord:
+class TopicRecord(FrozenData):
     """A stored record whose key and value have been read by the formats of a handle. `timestamp` is in ms since 1970.
 
     `transaction` is None for a record outside of transactions.

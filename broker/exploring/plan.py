@@ -72,7 +72,7 @@ def plan_trials(
     """
     weighted = [
         (fault.weight + _API_WEIGHTS.get(point.api, 0) + place, point, fault.name)
-        for point, place in _chosen(points)
+        for point, place in _choose_points(points)
         for fault in faults_at(point, topology, also)
         if fault.name not in without
     ]
@@ -101,7 +101,7 @@ def _trial(point: RequestPoint, fault: str) -> Trial:
     return Trial((point.at(fault),), ((str(point.role), FAULTS[fault].tell(f"{point.api} {point.number}")),))
 
 
-def _chosen(points: Sequence[RequestPoint]) -> Iterator[tuple[RequestPoint, int]]:
+def _choose_points(points: Sequence[RequestPoint]) -> Iterator[tuple[RequestPoint, int]]:
     """Yields the points at which faults are tried, with the weights of their places among similar ones."""
     similar: dict[tuple[str, str], list[RequestPoint]] = {}
     for point in points:

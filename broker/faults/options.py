@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any, Literal, NamedTuple
 
+from ..frozen_data import FrozenData
+
 REGISTRY_API = "SchemaRegistry"
 """The name that stands for the requests to the schema registry where faults and filters name APIs."""
 
@@ -106,8 +108,7 @@ def _text(value: object) -> str:
     return str(getattr(value, "__qualname__", value))
 
 
-@dataclass(frozen=True)
-class Exchange:
+class Exchange(FrozenData):
     """A request that a fault has hit. `time_ms` is the time of the cluster in milliseconds since the Unix epoch."""
 
     time_ms: int

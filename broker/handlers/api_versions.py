@@ -83,16 +83,16 @@ def _served_versions(context: Context) -> list[ApiVersion]:
     """
     release = context.cluster.release
     receives_telemetry = any(name not in ("", JMX_REPORTER) for name in context.broker.config.lists["metric.reporters"])
-    return _present_versions(receives_telemetry) if release is None else _listed(release.versions, receives_telemetry)
+    return _present_versions(receives_telemetry) if release is None else _list_versions(release.versions, receives_telemetry)
 
 
 @cache
 def _present_versions(receives_telemetry: bool) -> list[ApiVersion]:
     """Returns the entries of the latest release, which every client asks for with each connection."""
-    return _listed({key: Versions(first, last) for key, (_, first, last) in SERVED.items()}, receives_telemetry)
+    return _list_versions({key: Versions(first, last) for key, (_, first, last) in SERVED.items()}, receives_telemetry)
 
 
-def _listed(ranges: Mapping[int, Versions], receives_telemetry: bool) -> list[ApiVersion]:
+def _list_versions(ranges: Mapping[int, Versions], receives_telemetry: bool) -> list[ApiVersion]:
     return [
         ApiVersion(api_key=key, min_version=0 if key == PRODUCE else first, max_version=last)
         for key, (first, last) in ranges.items()

@@ -37,7 +37,7 @@ from ...protocol.messages.produce import (
     TopicProduceData,
     TopicProduceResponse,
 )
-from ..api.context import Context, current_leader, node_endpoints
+from ..api.context import NO_CHECKS, Context, current_leader, node_endpoints
 from ..api.decoding import SLICED_BYTES
 from ..api.registry import CloseConnection, handles
 from ..appending.append import (
@@ -48,12 +48,14 @@ from ..appending.append import (
     NOTHING_APPENDED,
     append_to_topic,
 )
+from ..appending.batch_checks import is_large
 from ..appending.error_codes import APPEND_REFUSALS, PartitionError, partition_error_of
 from ..appending.produce_shortcut import learn
 from ..appending.replication_wait import Unreplicated, wait_for_replicas
 from ..scheduling.slices import Slices
 from ..scheduling.waiting import NEXT_TURN, Wait
 from ..security.acls import Operation, ResourceType
+from ..topics.partition import Partition
 
 MAX_BYTES = "max.message.bytes"
 ITEM_BYTES = 1024
@@ -72,6 +74,36 @@ def produce(request: ProduceRequest, context: Context) -> ProduceResponse | Gene
         topics = _distinct_partitions(topics)
         if request.transactional_id is not None:
             _check_one_producer(request)
+    if any(is_large(data.records) for topic in topics for data in topic.partition_data):
+        from ..appending.schema_ids import find_large_batches
+
+        if large := find_large_batches(topics, context):
+            return _append_checked(large, topics, request, context)
+    return _append_all(topics, request, context)
+
+
+def _append_checked(
+    large: list[tuple[Partition, PartitionProduceData]], topics: list[TopicProduceData], request: ProduceRequest, context: Context
+) -> Generator[Wait, None, ProduceResponse | None]:
+    """Appends the batches after large ones have been checked for schemas in slices."""
+    from ..appending.schema_ids import check_in_slices
+
+    if not context.owns_buffer:
+        context.frame, context.owns_buffer = memoryview(bytearray(context.frame)), True
+        for data in [data for topic in topics for data in topic.partition_data if data.records is not None]:
+            data.records = memoryview(bytearray(cast(memoryview, data.records)))
+    try:
+        context.schema_checks = yield from check_in_slices(large, context.cluster)
+        answer = _append_all(topics, request, context)
+        return (yield from answer) if isinstance(answer, Generator) else answer
+    finally:
+        context.schema_checks = NO_CHECKS
+
+
+def _append_all(
+    topics: list[TopicProduceData], request: ProduceRequest, context: Context
+) -> ProduceResponse | Generator[Wait, None, ProduceResponse | None] | None:
+    """Returns the response to a request whose batches are appended, or a generator that appends them in slices or waits."""
     late: list[Unreplicated] = []
     if len(context.frame) > SLICED_BYTES and context.owns_buffer and sum([len(topic.partition_data) for topic in topics]) > 1:
         return _append_in_slices(topics, late, request, context)

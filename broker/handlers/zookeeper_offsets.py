@@ -78,7 +78,7 @@ def _fetch(group_id: str, topic: str, index: int, error: ErrorCode, context: Con
     elif context.cluster.topics.find_partition(topic, index) is None:
         error = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     elif context.cluster.zookeeper is not None:
-        offset = context.cluster.zookeeper.committed(group_id, topic, index)
+        offset = context.cluster.zookeeper.committed_offset(group_id, topic, index)
         error = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION if offset is None else ErrorCode.NONE
     return OffsetFetchResponsePartition(
         partition_index=index, committed_offset=NO_OFFSET if offset is None else offset, metadata="", error_code=error

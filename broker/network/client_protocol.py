@@ -111,13 +111,16 @@ class ClientProtocol(asyncio.BufferedProtocol):
         return self.connection.buffer()
 
     def buffer_updated(self, nbytes: int) -> None:
-        """Serves the requests that have arrived and those that they woke, and writes all responses."""
+        """Serves the requests that have arrived and those that they woke, and writes all responses, with a data directory later."""
         driver, connection = self._driver, self.connection
         driver.begin_turn()
         if self._tap is not None:
             self._tap.received(connection.buffer()[:nbytes])
         connection.received(nbytes)
-        driver.after_turn()
+        if driver.core.write_changes is None:
+            driver.after_turn()
+        else:
+            driver.end_turn_late()
         if self._reading and not connection.wants_data:
             self._reading = False
             self._open_transport.pause_reading()

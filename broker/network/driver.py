@@ -49,6 +49,7 @@ class Driver:
         self._alarm: asyncio.TimerHandle | None = None
         self._alarm_ms: float = inf
         self._next_turn: asyncio.Handle | None = None
+        self._late_end: asyncio.Handle | None = None
         self._after_change: list[Callable[[], object]] = []
 
     @property
@@ -82,6 +83,18 @@ class Driver:
                 self.set_alarm()
             if self._next_turn is None and core.turns.has_more:
                 self._next_turn = self._loop.call_soon(self._take_next_turn)
+
+    def end_turn_late(self) -> None:
+        """Calls `after_turn` when the event loop has received from all sockets that are ready.
+
+        The turns of these sockets then share one write to each file of a data directory.
+        """
+        if self._late_end is None:
+            self._late_end = self._loop.call_soon(self._end_turns)
+
+    def _end_turns(self) -> None:
+        self._late_end = None
+        self.after_turn()
 
     def set_alarm(self) -> None:
         """Sets the alarm to the next deadline, also after the time was moved or has got another speed.
@@ -121,8 +134,8 @@ class Driver:
         self._after_change.append(callback)
 
     def cancel(self) -> None:
-        """Cancels the alarm and the next turn."""
-        for handle in (self._alarm, self._next_turn):
+        """Cancels the alarm, the next turn and the late end of turns."""
+        for handle in (self._alarm, self._next_turn, self._late_end):
             if handle is not None:
                 handle.cancel()
 

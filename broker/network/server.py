@@ -131,7 +131,7 @@ class Server:
             if options.data_dir is not None:
                 from ..durability.disk_room import DiskRoom
 
-                self._directory = options.data_dir.opened()
+                self._directory = options.data_dir.open()
                 self._log_memory = DiskRoom(self._directory.path, self.config.max_memory_bytes, self.config.memory_limit_bytes)
                 if self._directory.meta is not None:
                     self.config = replace(self.config, cluster_id=self._directory.meta.cluster_id)
@@ -259,7 +259,7 @@ class Server:
             with self.control_turn("starting again after a torn write"):
                 assert self._directory is not None and self._shadow is not None  # noqa: S101  (it narrows types)
                 self._shadow.abandon()
-                self._directory = self._directory.opened()
+                self._directory = self._directory.open()
                 core = self._new_core(self.config, None, self.core)
                 self._recover(core.cluster)
                 self._follow_changes(core)

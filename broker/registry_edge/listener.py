@@ -80,10 +80,10 @@ class RegistryListener(HttpListener):
 
     def _record(self, request: Request, call: RegistryCall, answered: Answer, faults: Sequence[str]) -> None:
         """Adds a request to the record of the cluster, as an event."""
-        path, fault = _shown(call.path), _shown("; ".join(faults))
+        path, fault = _beginning(call.path), _beginning("; ".join(faults))
         fields: dict[str, str | int] = {"api": REGISTRY_API, "method": request.method, "path": path, "status": answered.status}
         fields |= {"peer": request.peer}
-        texts = {"subject": _shown(call.subject), "software": _shown(request.headers.get("user-agent", "")), "fault": fault}
+        texts = {"subject": _beginning(call.subject), "software": _beginning(request.headers.get("user-agent", "")), "fault": fault}
         fields |= {name: text for name, text in texts.items() if text}
         if isinstance(answered.body, dict):
             fields |= {name: value for name in _NUMBERS if isinstance(value := answered.body.get(name), int)}
@@ -105,7 +105,7 @@ def _response(answered: Answer, content_type: str) -> Response:
     return Response(status) if answered.body is None else Response(status, content_type, answered.encode())
 
 
-def _shown(text: str) -> str:
+def _beginning(text: str) -> str:
     """Returns the beginning of a text for the record."""
     return text[:MAX_SHOWN_CHARACTERS]
 

@@ -27,6 +27,6 @@ class ZooKeeper:
         """Stores an offset. Its metadata is not kept."""
         self.offsets.setdefault(group_id, {}).setdefault(topic, {})[partition] = offset
 
-    def committed(self, group_id: str, topic: str, partition: int) -> int | None:
+    def committed_offset(self, group_id: str, topic: str, partition: int) -> int | None:
         """Returns a stored offset, None if there is none."""
         return self.offsets.get(group_id, {}).get(topic, {}).get(partition)

@@ -37,15 +37,15 @@ class SchemaIndex:
         """Returns a version of a subject, also one that is soft deleted."""
         return self.versions.get(subject, {}).get(version)
 
-    def descending(self, subject: str) -> list[StoredSchema]:
+    def versions_from_latest(self, subject: str) -> list[StoredSchema]:
         """Returns all versions of a subject, the latest first."""
         return [schema for _, schema in sorted(self.versions.get(subject, {}).items(), reverse=True)]
 
     def latest(self, subject: str) -> StoredSchema | None:
         """Returns the latest version of a subject that is not deleted."""
-        return next((schema for schema in self.descending(subject) if not schema.deleted), None)
+        return next((schema for schema in self.versions_from_latest(subject) if not schema.deleted), None)
 
-    def matching(self, subject: str) -> Iterator[str]:
+    def subjects_at(self, subject: str) -> Iterator[str]:
         """Yields a subject or, for the name of a context, its subjects."""
         given = Subject.parse(subject)
         if given.name:
@@ -56,7 +56,7 @@ class SchemaIndex:
 
     def has_subject(self, subject: str, *, deleted: bool) -> bool:
         """Returns whether a subject, or any of a context, has a version; with `deleted`, also one that is soft deleted."""
-        return any(deleted or not schema.deleted for each in self.matching(subject) for schema in self.versions[each].values())
+        return any(deleted or not schema.deleted for each in self.subjects_at(subject) for schema in self.versions[each].values())
 
     def subjects_of(self, context: str, schema_id: int) -> dict[str, int]:
         """Returns the subjects that have a schema, with the version of each, in the order of registration."""
@@ -73,7 +73,7 @@ class SchemaIndex:
         schema_id = self._id_by_guid.get((context, guid))
         return schema_id if schema_id is not None and (context, schema_id) in self._subjects_by_id else None
 
-    def referring(self, subject: str, version: int) -> list[ContextId]:
+    def referrers(self, subject: str, version: int) -> list[ContextId]:
         """Returns the ids of the schemas that refer to a version, also deleted ones, in order."""
         return sorted(self._referring.get((subject, version), ()))
 
@@ -171,7 +171,7 @@ class SchemaIndex:
                 self.versions[subject][version] = replace(schema, deleted=True)
 
     def _clear_subject(self, subject: str) -> None:
-        deleted = [schema for each in list(self.matching(subject)) for schema in self.versions[each].values() if schema.deleted]
+        deleted = [schema for each in list(self.subjects_at(subject)) for schema in self.versions[each].values() if schema.deleted]
         for schema in deleted:
             self._remove(schema.subject, schema.version)
 

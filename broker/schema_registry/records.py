@@ -97,42 +97,42 @@ def _rule_bytes(rule: Json) -> bytes:
     return "".join(map(str, texts)).encode() + (b"\1" if rule.get("disabled") else b"")
 
 
-class TopicRecord(NamedTuple):
+class SchemaTopicRecord(NamedTuple):
     """A record of `_schemas`. Without a value, it is a tombstone."""
 
     key: bytes
     value: bytes | None
 
 
-def schema_record(schema: StoredSchema) -> TopicRecord:
+def schema_record(schema: StoredSchema) -> SchemaTopicRecord:
     """Returns the record of a version."""
     fields: Json = {"subject": schema.subject, "version": schema.version, "id": schema.id, "schemaType": schema.type}
     fields |= schema.optional_parts | {"schema": schema.text, "deleted": schema.deleted}
-    return TopicRecord(_schema_key(schema.subject, schema.version), _encode(fields))
+    return SchemaTopicRecord(_schema_key(schema.subject, schema.version), _encode(fields))
 
 
-def schema_tombstone(subject: str, version: int) -> TopicRecord:
+def schema_tombstone(subject: str, version: int) -> SchemaTopicRecord:
     """Returns the record of the permanent deletion of a version."""
-    return TopicRecord(_schema_key(subject, version), None)
+    return SchemaTopicRecord(_schema_key(subject, version), None)
 
 
-def subject_record(keytype: str, subject: str | None, fields: Mapping[str, Any] | None) -> TopicRecord:
+def subject_record(keytype: str, subject: str | None, fields: Mapping[str, Any] | None) -> SchemaTopicRecord:
     """Returns a record about a subject, such as its CONFIG, or the global one for None; a tombstone without fields."""
     named = {} if subject is None else {"subject": subject}
-    return TopicRecord(_encode({"keytype": keytype, **named, "magic": 0}), None if fields is None else _encode({**named, **fields}))
+    return SchemaTopicRecord(_encode({"keytype": keytype, **named, "magic": 0}), None if fields is None else _encode({**named, **fields}))
 
 
-def context_record(context: str, *, exists: bool = True) -> TopicRecord:
+def context_record(context: str, *, exists: bool = True) -> SchemaTopicRecord:
     """Returns the record that a context exists, or the tombstone of one that is deleted."""
     fields = {"tenant": TENANT, "context": context}
-    return TopicRecord(_encode({"keytype": "CONTEXT", **fields, "magic": 0}), _encode(fields) if exists else None)
+    return SchemaTopicRecord(_encode({"keytype": "CONTEXT", **fields, "magic": 0}), _encode(fields) if exists else None)
 
 
-def association_record(fields: Mapping[str, Any], *, exists: bool = True) -> TopicRecord:
+def association_record(fields: Mapping[str, Any], *, exists: bool = True) -> SchemaTopicRecord:
     """Returns the record of an association of a subject with a resource, or its tombstone."""
     names = ("resourceName", "resourceNamespace", "resourceType", "associationType", "subject")
     key = {"keytype": "ASSOC", "tenant": TENANT, **{name: fields[name] for name in names}, "magic": 0}
-    return TopicRecord(_encode(key), _encode({"tenant": TENANT, **fields}) if exists else None)
+    return SchemaTopicRecord(_encode(key), _encode({"tenant": TENANT, **fields}) if exists else None)
 
 
 def _schema_key(subject: str, version: int) -> bytes:

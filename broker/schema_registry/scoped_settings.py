@@ -23,7 +23,7 @@ from .errors import (
     subject_not_found,
 )
 from .merging import check_rule_set
-from .records import Json, TopicRecord, schema_tombstone, subject_record
+from .records import Json, SchemaTopicRecord, schema_tombstone, subject_record
 from .schema_topic import SchemaTopic
 from .subjects import GLOBAL_CONTEXT, Subject, context_of, is_valid_subject, normal_name, prefix_of
 
@@ -171,15 +171,15 @@ class ScopedSettings:
             raise invalid_subject(subject)
         return _place(subject)
 
-    def _clear(self, subject: str | None) -> list[TopicRecord]:
+    def _clear(self, subject: str | None) -> list[SchemaTopicRecord]:
         """Returns the records that delete soft-deleted versions permanently. Raises RegistryError if there are others."""
         index = self._topic.index
-        subjects = list(index.versions) if subject is None else list(index.matching(subject))
+        subjects = list(index.versions) if subject is None else list(index.subjects_at(subject))
         versions = [schema for each in subjects for schema in index.versions[each].values()]
         if not all(schema.deleted for schema in versions):
             raise not_permitted("Cannot import since found existing subjects")
         for schema in versions:
-            if index.referring(schema.subject, schema.version):
+            if index.referrers(schema.subject, schema.version):
                 raise reference_exists(schema.subject, schema.version)
         return [schema_tombstone(schema.subject, schema.version) for schema in versions]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hmac
 from base64 import b64encode, urlsafe_b64encode
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from random import Random
 from uuid import UUID
@@ -46,9 +46,13 @@ class DelegationToken:
 
 
 class DelegationTokens:
-    """The tokens of a cluster. Every method raises KafkaError with DELEGATION_TOKEN_AUTH_DISABLED without a secret key."""
+    """The tokens of a cluster, which has some only with a secret key (`is_enabled`).
 
-    def __init__(self, config: BrokerConfig, timers: Timers, random: Random) -> None:
+    Without one, iteration and the methods of requests raise KafkaError with DELEGATION_TOKEN_AUTH_DISABLED. `on_change` is called after
+    each change of the tokens.
+    """
+
+    def __init__(self, config: BrokerConfig, timers: Timers, random: Random, on_change: Callable[[], object]) -> None:
         self._secret = config.texts.get("delegation.token.secret.key", "").encode()
         self._max_lifetime_ms = config.integers["delegation.token.max.lifetime.ms"]
         self._renew_ms = config.integers["delegation.token.expiry.time.ms"]
@@ -56,12 +60,18 @@ class DelegationTokens:
         self.check = Check(self.remove_expired, lambda: check_interval_ms, self._next_due_ms)
         self._timers = timers
         self._random = random
+        self._on_change = on_change
         self._tokens: dict[str, DelegationToken] = {}
         self._by_hmac: dict[bytes, DelegationToken] = {}
 
     def __iter__(self) -> Iterator[DelegationToken]:
         self._check_enabled()
         return iter(self._tokens.values())
+
+    @property
+    def is_enabled(self) -> bool:
+        """Whether the cluster has a secret key."""
+        return bool(self._secret)
 
     def get(self, token_id: str) -> DelegationToken | None:
         """Returns a token that has not been removed, None if there is none with this id."""
@@ -78,11 +88,19 @@ class DelegationTokens:
         now_ms = self._timers.now_ms
         max_ms = now_ms + (min(self._max_lifetime_ms, max_lifetime_ms) if max_lifetime_ms > 0 else self._max_lifetime_ms)
         token_id = urlsafe_b64encode(UUID(bytes=self._random.randbytes(16), version=4).bytes).decode().rstrip("=")
+        expiry_ms = min(max_ms, now_ms + self._renew_ms)
+        token = self.load(token_id, owner, requester, renewers, now_ms, max_ms, expiry_ms)
+        self._on_change()
+        return token
+
+    def load(
+        self, token_id: str, owner: str, requester: str, renewers: Iterable[str], issue_ms: int, max_ms: int, expiry_ms: int
+    ) -> DelegationToken:
+        """Adds a token. Its HMAC follows from the secret key, which has to be that of the brokers that have created it."""
         mac = hmac.digest(self._secret, token_id.encode(), "sha512")
         salt, password = salt_of(self._random.getrandbits(SALT_BITS)), b64encode(mac)
         credentials = {number: ScramCredential.of_password(mechanism, password, salt) for number, mechanism in MECHANISMS.items()}
-        expiry_ms = min(max_ms, now_ms + self._renew_ms)
-        token = DelegationToken(token_id, owner, requester, tuple(renewers), now_ms, max_ms, expiry_ms, mac, credentials)
+        token = DelegationToken(token_id, owner, requester, tuple(renewers), issue_ms, max_ms, expiry_ms, mac, credentials)
         self._tokens[token_id] = self._by_hmac[mac] = token
         if _TIMER not in self._timers:
             self._timers.set(_TIMER, self.check.interval_ms(), self.check)
@@ -95,9 +113,7 @@ class DelegationTokens:
         """
         token = self._find(mac, principal)
         self._check_not_expired(token)
-        period_ms = min(self._renew_ms, period_ms) if period_ms > 0 else self._renew_ms
-        token.expiry_ms = min(token.max_ms, self._timers.now_ms + period_ms)
-        return token.expiry_ms
+        return self._set_expiry(token, min(self._renew_ms, period_ms) if period_ms > 0 else self._renew_ms)
 
     def expire(self, mac: bytes, principal: str, period_ms: int) -> int:
         """Lets a token expire after a period, a negative one at once, and returns its expiry. Raises KafkaError as `renew` does."""
@@ -106,7 +122,11 @@ class DelegationTokens:
             self._remove([token])
             return self._timers.now_ms
         self._check_not_expired(token)
+        return self._set_expiry(token, period_ms)
+
+    def _set_expiry(self, token: DelegationToken, period_ms: int) -> int:
         token.expiry_ms = min(token.max_ms, self._timers.now_ms + period_ms)
+        self._on_change()
         return token.expiry_ms
 
     def _find(self, mac: bytes, principal: str) -> DelegationToken:
@@ -123,7 +143,7 @@ class DelegationTokens:
             raise KafkaError(ErrorCode.DELEGATION_TOKEN_EXPIRED)
 
     def _check_enabled(self) -> None:
-        if not self._secret:
+        if not self.is_enabled:
             raise KafkaError(ErrorCode.DELEGATION_TOKEN_AUTH_DISABLED)
 
     def remove_expired(self) -> None:
@@ -139,3 +159,4 @@ class DelegationTokens:
     def _remove(self, tokens: Iterable[DelegationToken]) -> None:
         for token in tokens:
             del self._tokens[token.token_id], self._by_hmac[token.hmac]
+            self._on_change()

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from random import Random
 from typing import NamedTuple, cast
 
@@ -31,14 +31,19 @@ USER_PREFIX = "user_"
 
 
 class Accounts:
-    """The users of a cluster: those with a password for PLAIN, given at start-up, those with SCRAM credentials, and delegation tokens."""
+    """The users of a cluster: those with a password for PLAIN, given at start-up, those with SCRAM credentials, and delegation tokens.
 
-    def __init__(self, passwords: Mapping[str, str], config: BrokerConfig, timers: Timers, random: Random) -> None:
+    `on_change` is called after each change of the tokens.
+    """
+
+    def __init__(
+        self, passwords: Mapping[str, str], config: BrokerConfig, timers: Timers, random: Random, on_change: Callable[[], object]
+    ) -> None:
         self._plain_digests = digests_of(passwords)
         self.timers = timers
         self.random = random
         self.scram_credentials = ScramCredentials(random)
-        self.tokens = DelegationTokens(config, timers, random)
+        self.tokens = DelegationTokens(config, timers, random, on_change)
         self.key_sets: dict[str, KeySet] = {}
         """The key sets for OAuth tokens by URL. The edge, which reads them, adds them and replaces them when they have changed."""
         for user, password in passwords.items():

@@ -99,7 +99,7 @@ def _check_sasl(config: ClusterConfig) -> None:
     for node in config.nodes:
         listeners = {listener.name: listener for listener in node.listeners}
         settings = BrokerConfig(node.properties, nodes=len(config.nodes), rows=config.setting_rows)
-        SaslListeners(settings, listeners, Accounts({}, settings, Timers(0), Random(0)))
+        SaslListeners(settings, listeners, Accounts({}, settings, Timers(0), Random(0), lambda: None))
 
 
 def parse_user(text: str) -> tuple[str, str]:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import combinations
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
+from ..frozen_data import FrozenData
 from ..plurals import counted
 from .endpoints import WILDCARDS
 from .listeners import Listener, listener_settings, listeners_of
 from .properties import InvalidConfig
+from .record_limits import DEFAULT_LIMITS, RecordLimits
 from .rows import PRESENT
 from .spelling import check_spelling
 from .types import SettingRows
@@ -25,31 +27,7 @@ DEFAULT_NODES = 2
 TOPIC_SPEC = re.compile(r"([^:]+):([1-9][0-9]{0,5})(?::([1-9][0-9]{0,3}))?")
 
 
-class RecordLimits(NamedTuple):
-    """How many exchanges, and how many bytes of them, the record keeps (`wire/record.py`). With 0, the record is switched off."""
-
-    exchanges: int = 10_000
-    bytes: int = 16 * 1024 * 1024
-
-    @classmethod
-    def of(cls, exchanges: int, size: int) -> RecordLimits:
-        """Returns the limits that the arguments `record_exchanges` and `record_bytes` set. Raises ValueError."""
-        for name, value in (("record_exchanges", exchanges), ("record_bytes", size)):
-            if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-                raise ValueError(f"{name} must be a number from 0 on, not {value!r}")
-        return cls(exchanges, size)
-
-    @property
-    def are_positive(self) -> bool:
-        """Whether anything is recorded."""
-        return self.exchanges > 0 and self.bytes > 0
-
-
-DEFAULT_LIMITS = RecordLimits()
-
-
-@dataclass(frozen=True, slots=True)
-class NodeConfig:
+class NodeConfig(FrozenData):
     """One node. `properties` are its settings, including `listeners` and `advertised.listeners`.
 
     `security_protocol` is that of the listener for clients if TLS or users were asked for, otherwise "".
@@ -79,8 +57,7 @@ class NodeConfig:
         return NodeConfig(node_id, rack or None, tuple(listeners), properties).with_listeners(listeners)
 
 
-@dataclass(frozen=True, slots=True)
-class ClusterConfig:
+class ClusterConfig(FrozenData):
     """All nodes. An empty cluster id is replaced by a random one; `ignored` names the given settings that have no effect.
 
     `unknown` names the given settings that Kafka does not know, if these are to be ignored with a warning; `ignored` lacks them then.
@@ -112,7 +89,7 @@ class ClusterConfig:
         return rows_for(self.release)
 
 
-def release_named(name: str | None) -> Release | None:
+def find_release(name: str | None) -> Release | None:
     """Returns the release of Kafka to emulate, None for the present one, which needs no table. Raises InvalidConfig for an unknown name."""
     if name is None:
         return None
@@ -187,9 +164,9 @@ def cluster_of(
         ids = [_node_id(properties) for properties in brokers]
         configs = [_node(position if id_ is None else id_, brokers[position - 1], 0) for position, id_ in enumerate(ids, 1)]
     _check_conflicts(configs)
-    release = release_named(as_version)
+    release = find_release(as_version)
     rows = rows_for(release)
-    ignored = names & {name for node in configs for name in BrokerConfig(node.properties, nodes=len(configs), rows=rows).ignored()}
+    ignored = names & {name for node in configs for name in BrokerConfig(node.properties, nodes=len(configs), rows=rows).ignored_settings()}
     unknown = {name for name in ignored if broker_row(name, rows) is None} if ignore_unknown_settings else set[str]()
     return ClusterConfig(cluster_id, tuple(configs), tuple(sorted(ignored - unknown)), tuple(sorted(unknown)), release=release)
 

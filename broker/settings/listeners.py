@@ -6,8 +6,9 @@ The rules are those of Kafka's SocketServerConfigs and KafkaConfig. Addresses ar
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from ..frozen_data import FrozenData
 from .endpoints import EVERYWHERE, LOOPBACK, WILDCARDS, ListenerEndpoint, bracket, controller_names, endpoints_of, listening_endpoints
 from .properties import InvalidConfig
 
@@ -15,8 +16,7 @@ SECURITY_PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
 SASL_PROTOCOLS, TLS_PROTOCOLS = ("SASL_PLAINTEXT", "SASL_SSL"), ("SSL", "SASL_SSL")
 
 
-@dataclass(frozen=True, slots=True)
-class Listener:
+class Listener(FrozenData):
     """An address on which one node listens, and the address that it advertises. Port 0 is replaced by a free port when it is bound."""
 
     node_id: int

@@ -224,7 +224,7 @@ class BrokerConfig(Config):
         text = next((layer[prefixed] for layer in (self.own, self.cluster_wide, self.static) if prefixed in layer), None)
         return self.integers[name] if text is None else int(text)
 
-    def ignored(self) -> list[str]:
+    def ignored_settings(self) -> list[str]:
         """Returns the names of the static settings that have no effect, sorted."""
         return sorted(name for name in self.static if not (row := broker_row(name, self.rows)) or not row.acts)
 

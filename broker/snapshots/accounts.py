@@ -34,7 +34,7 @@ def _index_tokens(tokens: DelegationTokens) -> None:
 DELEGATION_TOKENS = Record(
     DelegationTokens,
     {"_tokens": keyed(DELEGATION_TOKEN, "token_id")},
-    apart=("_secret", "_max_lifetime_ms", "_renew_ms", "check", "_timers", "_random", "_by_hmac"),
+    apart=("_secret", "_max_lifetime_ms", "_renew_ms", "check", "_timers", "_random", "_on_change", "_by_hmac"),
     complete=_index_tokens,
 )
 

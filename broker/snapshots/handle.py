@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from ..frozen_data import FrozenData
 
 
-@dataclass(frozen=True, slots=True)
-class Snapshot:
+class Snapshot(FrozenData):
     """A handle of a snapshot. It is valid until the snapshot is closed."""
 
     id: int

@@ -27,7 +27,7 @@ from ...storage.blocks import KEEPS_NOTHING
 from ...storage.segments import Segment, read_segment
 from ..scheduling.timers import Timers
 from ..scheduling.turns import Turns
-from ..settings.cluster_config import ClusterConfig, release_named
+from ..settings.cluster_config import ClusterConfig, find_release
 from .cluster import State, nodes_of, read_cluster, users_of
 
 MAGIC = b"ODRADEK\n"
@@ -124,7 +124,7 @@ def _decode_state(header: bytes, data: memoryview) -> State:
         # Building a cluster from the state is the only complete check of it.
         read_cluster(
             state,
-            ClusterConfig("", nodes_of(state), users=users_of(state), release=release_named(state["as_version"])),
+            ClusterConfig("", nodes_of(state), users=users_of(state), release=find_release(state["as_version"])),
             Turns(Timers(0), lambda: 0.0),
             Random(),
             None,

@@ -100,7 +100,7 @@ class TlsContexts:
         if key not in self._forged:
             settings = ListenerSettings(config, listener.name)
             self._forged[key] = _context(settings, listener)
-            _load(self._forged[key], KeyStore(*generated.forged[key[0]], None), settings)
+            _load(self._forged[key], KeyStore(*generated.forged_certificates[key[0]], None), settings)
         return self._forged[key]
 
     def _build(self, node_id: int, listener: Listener, config: BrokerConfig) -> Current:

@@ -44,7 +44,7 @@ class GeneratedTls:
         return self._certificates[node_id]
 
     @cached_property
-    def forged(self) -> dict[int, Certificate]:
+    def forged_certificates(self) -> dict[int, Certificate]:
         """The certificates of nodes that pretend to be those of the cluster, signed by another CA of the same name."""
         return _issue(Authority(self._now), self._config)
 

@@ -39,7 +39,7 @@ class ThrottledCopy(NamedTuple):
     start_ms: int
     end_ms: int | None
 
-    def left(self, now_ms: int) -> int:
+    def bytes_left(self, now_ms: int) -> int:
         """Returns the number of bytes that have not been copied yet."""
         if self.end_ms is None or now_ms <= self.start_ms:
             return self.size

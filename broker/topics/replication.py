@@ -55,7 +55,7 @@ class ReplicaAssignment(NamedTuple):
         """
         return self if set(nodes) <= set(self.isr) else self._replace(isr=sorted({*self.isr, *nodes}))
 
-    def reassigned(self, replicas: Sequence[int]) -> ReplicaAssignment:
+    def begin_reassignment(self, replicas: Sequence[int]) -> ReplicaAssignment:
         """Returns the assignment at the start of a reassignment to `replicas`. The replicas to remove stay, at the end of the list.
 
         As in Kafka, if `replicas` adds none, the additions of the reassignment under way remain; likewise for removals.
@@ -64,14 +64,14 @@ class ReplicaAssignment(NamedTuple):
         removing = sorted(set(self.replicas) - set(replicas))
         return ReplicaAssignment([*replicas, *removing], self.isr, adding or self.adding, removing or self.removing)
 
-    def reverted(self) -> ReplicaAssignment:
+    def cancel_reassignment(self) -> ReplicaAssignment:
         """Returns the assignment before the reassignment under way."""
         adding = set(self.adding)
         return ReplicaAssignment(
             [node for node in self.replicas if node not in adding], [node for node in self.isr if node not in adding], [], []
         )
 
-    def completed(self) -> ReplicaAssignment:
+    def complete_reassignment(self) -> ReplicaAssignment:
         """Returns the assignment after the reassignment; `self` as long as an added replica or all remaining replicas are out of sync."""
         isr = [node for node in self.isr if node not in self.removing]
         if not (self.adding or self.removing) or not isr or not set(self.adding) <= set(isr):
@@ -279,14 +279,14 @@ class ReplicatedLog(ABC):
         self.lagging |= dict.fromkeys(added, 0)
         # An added replica has no records, even if it was an eligible leader before it was removed.
         self.elr = [node for node in self.elr if node not in added]
-        self._change(self.assignment.reassigned(replicas), running)
+        self._change(self.assignment.begin_reassignment(replicas), running)
 
     def cancel_reassignment(self, running: Collection[int]) -> bool:
         """Restores the replicas before the reassignment.
 
         Returns False without a change if that requires an unclean election, which the topic does not allow.
         """
-        reverted = self.assignment.reverted()
+        reverted = self.assignment.cancel_reassignment()
         unclean = not reverted.isr
         if unclean and not self.allows_unclean_election:
             return False
@@ -341,7 +341,7 @@ class ReplicatedLog(ABC):
         self._advance_held_offset()
         self.discard_descriptions()
         former_isr, former_leader, min_isr = self.isr, self.leader, self.min_isr
-        target = target.completed()
+        target = target.complete_reassignment()
         removed = set(self.replicas) - set(target.replicas)
         self.replicas, self.isr, self.adding, self.removing = target
         self._update_elr(former_isr, min_isr)

@@ -87,7 +87,7 @@ def _api_versions(_: Exchange, response: Any) -> Iterator[str]:
 
 
 def _metadata(_: Exchange, response: Any) -> Iterator[str]:
-    yield f"{len(response.brokers)} node{'s' if len(response.brokers) != 1 else ''}"
+    yield counted(len(response.brokers), "node")
     for topic in response.topics:
         for partition in topic.partitions:
             yield f"{topic.name}-{partition.partition_index} at node {partition.leader_id}"
@@ -120,7 +120,7 @@ def _reads(exchange: Exchange) -> Iterator[str]:
     for name, partition in _partitions(response.responses, "partitions", exchange):
         offset, count = _batches(partition.records)
         if count:
-            yield f"{name}: {'' if known else 'at least '}{count} record{'s' if count > 1 else ''} from offset {offset}"
+            yield f"{name}: {'' if known else 'at least '}{counted(count, 'record')} from offset {offset}"
         elif known:
             yield f"{name}: no records"
     if not response.responses:

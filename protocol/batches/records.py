@@ -126,7 +126,7 @@ class Record(NamedTuple):
 
 
 def _load_crc32c(data: Buffer) -> int:
-    """Replaces `crc32c` by the real function, because importing it at startup would take 32 ms."""
+    """Replaces `crc32c` by the real function, because a start needs no checksum."""
     global crc32c
     from . import checksum
 
@@ -238,7 +238,7 @@ def _read_record(data: bytes, position: int, header: BatchHeader) -> tuple[Recor
         size, position = varint_rest(data, size, position)
     end = position + (size >> 1)
     if size & 1 or end > len(data):
-        raise InvalidRecords(f"a record of {signed(size)} bytes where {len(data) - position} are left")
+        raise InvalidRecords(f"a record of {from_zigzag(size)} bytes where {len(data) - position} are left")
     timestamp, position = data[position + 1], position + 2  # the byte before it holds attributes, which have no meaning yet
     if timestamp > 127:
         timestamp, position = varint_rest(data, timestamp, position, 64)
@@ -251,11 +251,11 @@ def _read_record(data: bytes, position: int, header: BatchHeader) -> tuple[Recor
     headers, position = _read_headers(data, position, end, count) if count else ([], position)
     if position != end:
         raise InvalidRecords(f"a record of {size >> 1} bytes ends at byte {position - end + (size >> 1)}")
-    timestamp = header.max_timestamp if header.attributes & TIMESTAMP_TYPE_BIT else header.base_timestamp + signed(timestamp)
-    return Record(header.base_offset + signed(offset), timestamp, key, value, headers), position
+    timestamp = header.max_timestamp if header.attributes & TIMESTAMP_TYPE_BIT else header.base_timestamp + from_zigzag(timestamp)
+    return Record(header.base_offset + from_zigzag(offset), timestamp, key, value, headers), position
 
 
-def signed(value: int) -> int:
+def from_zigzag(value: int) -> int:
     """Returns the number that a zigzag code stands for."""
     return value >> 1 ^ -(value & 1)
 
@@ -276,7 +276,7 @@ def _read_headers(data: bytes, position: int, end: int, count: int) -> tuple[lis
     if count > 127:
         count, position = varint_rest(data, count, position)
     if count & 1 or count >> 1 > end - position:
-        raise InvalidRecords(f"{signed(count)} headers where the record has {end - position} bytes")
+        raise InvalidRecords(f"{from_zigzag(count)} headers where the record has {end - position} bytes")
     headers = []
     for _ in range(count >> 1):
         name, position = _read_bytes(data, position, end)

@@ -42,6 +42,7 @@ class MetadataImage:
         self.features: dict[str, int] = {}
         self.acls: dict[bytes, stored.AccessControlEntryRecord] = {}
         self.credentials: dict[tuple[str, int], stored.UserScramCredentialRecord] = {}
+        self.tokens: dict[str, stored.DelegationTokenRecord] = {}
         self.quotas: dict[QuotaParts, dict[str, float]] = {}
         self.next_producer_id = 0
         for record in records:
@@ -127,6 +128,14 @@ class MetadataImage:
     @_replay.register
     def _remove_credential(self, record: stored.RemoveUserScramCredentialRecord) -> None:
         self.credentials.pop((record.name, record.mechanism), None)
+
+    @_replay.register
+    def _token(self, record: stored.DelegationTokenRecord) -> None:
+        self.tokens[record.token_id] = record
+
+    @_replay.register
+    def _remove_token(self, record: stored.RemoveDelegationTokenRecord) -> None:
+        self.tokens.pop(record.token_id, None)
 
     @_replay.register
     def _quota(self, record: stored.ClientQuotaRecord) -> None:

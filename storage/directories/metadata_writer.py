@@ -11,7 +11,7 @@ from ...protocol.schema import Message
 from ...protocol.stored.metadata_records import BeginTransactionRecord, EndTransactionRecord
 from . import names
 from .metadata_log import RECORDS_PER_BATCH, record_batches, snapshot_bytes
-from .names import SnapshotId, replace_file, sync_folder
+from .names import SnapshotId, replace_file, sync
 from .segment_files import Scan, map_file
 
 FIRST_EPOCH = 1
@@ -70,7 +70,7 @@ class MetadataWriter:
         path = self._folder / names.offset_name(self.end_offset, names.LOG)
         self._descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
         self.size = 0
-        sync_folder(self._folder)
+        sync(self._folder)
 
 
 _SEGMENT_FILES = (names.LOG, names.INDEX, names.TIME_INDEX, names.PRODUCERS)

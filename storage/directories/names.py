@@ -68,9 +68,9 @@ def replace_file(path: Path, *parts: bytes | memoryview, synced: bool = False) -
         raise
 
 
-def sync_folder(folder: Path) -> None:
-    """Waits until the names in a folder are on the disk. Raises OSError."""
-    descriptor = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+def sync(path: Path) -> None:
+    """Waits until the contents of a file, or the names in a folder, are on the disk. Raises OSError."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
         os.fsync(descriptor)
     finally:

@@ -29,7 +29,7 @@ from .index_files import (
     time_index_bytes,
     transaction_index_bytes,
 )
-from .names import replace_file, sync_folder
+from .names import replace_file, sync
 from .producer_snapshot import ProducerEntry, producer_snapshot_bytes
 from .segment_files import map_file
 from .text_files import EpochStart, epochs_text, topic_id_text
@@ -130,13 +130,15 @@ class PartitionFiles:
         self._flushed_base = -1 if found is None else self.bases[-1]
         self.first_timestamp = NO_TIMESTAMP
         self._index = _GrowingIndex(self.bases[-1] if self.bases else 0)
+        self._unsynced: dict[Path, None] = {}
+        """The files other than segments that may not be on the disk yet."""
 
     # Appending
 
     def create(self) -> None:
         """Creates the folder. Raises OSError."""
         self.folder.mkdir(names.ONLY_OWNER, parents=True, exist_ok=True)
-        replace_file(self.folder / names.PARTITION_METADATA, topic_id_text(self._topic_id).encode())
+        self._replace(self.folder / names.PARTITION_METADATA, topic_id_text(self._topic_id).encode())
 
     def append(self, slices: Sequence[memoryview], end_offset: int) -> None:
         """Appends batches that end at `end_offset`. Raises OSError, and appends nothing then."""
@@ -176,10 +178,20 @@ class PartitionFiles:
         for base in self.bases[bisect_left(self.bases, self._flushed_base) :]:
             os.fdatasync(self._open_files.descriptor(self._log_file(base)))
         if self.bases and self.bases[-1] != self._flushed_base:
-            sync_folder(self.folder)
-            sync_folder(self.folder.parent)
+            sync(self.folder)
+            sync(self.folder.parent)
             self._flushed_base = self.bases[-1]
         self.flushed_end = self.end_offset
+
+    def flush_all(self) -> None:
+        """Waits until all files of the folder are on the disk. Raises OSError."""
+        self.flush()
+        for path in self._unsynced:
+            with suppress(FileNotFoundError):
+                sync(path)
+        sync(self.folder)
+        sync(self.folder.parent)
+        self._unsynced.clear()
 
     # Serving
 
@@ -280,8 +292,8 @@ class PartitionFiles:
         if not self.bases:
             return
         self._extend_index(log, aborted)
-        replace_file(self._path(self.end_offset, names.PRODUCERS), producer_snapshot_bytes(producers))
-        replace_file(self.folder / names.EPOCHS, epochs_text(epochs).encode())
+        self._replace(self._path(self.end_offset, names.PRODUCERS), producer_snapshot_bytes(producers))
+        self._replace(self.folder / names.EPOCHS, epochs_text(epochs).encode())
         for end in names.offsets_in(self.folder, names.PRODUCERS)[:-KEPT_SNAPSHOTS]:
             self._path(end, names.PRODUCERS).unlink(missing_ok=True)
         self.checkpointed_end = self.end_offset
@@ -291,7 +303,7 @@ class PartitionFiles:
         base = self.bases[-1]
         own = [each for each in aborted if base <= each.last_offset < self.end_offset]
         if own:
-            replace_file(self._path(base, names.TRANSACTION_INDEX), transaction_index_bytes(own))
+            self._replace(self._path(base, names.TRANSACTION_INDEX), transaction_index_bytes(own))
 
     def _write_index(self, index: _GrowingIndex, log: ShadowedLog, end: int, size: int) -> None:
         """Appends the entries of the batches before the offset `end` to the indexes of a segment file of `size` bytes."""
@@ -300,11 +312,16 @@ class PartitionFiles:
         offsets, times = index.add(batches, size - log.position_of(end))
         base = index.base_offset
         mode = "ab" if index.written else "wb"
-        with self._path(base, names.INDEX).open(mode) as file:
-            file.write(offset_index_bytes(offsets, base))
-        with self._path(base, names.TIME_INDEX).open(mode) as file:
-            file.write(time_index_bytes(times, base))
+        for suffix, content in ((names.INDEX, offset_index_bytes(offsets, base)), (names.TIME_INDEX, time_index_bytes(times, base))):
+            path = self._path(base, suffix)
+            self._unsynced[path] = None
+            with path.open(mode) as file:
+                file.write(content)
         index.end, index.written = end, True
+
+    def _replace(self, path: Path, content: bytes) -> None:
+        self._unsynced[path] = None
+        replace_file(path, content)
 
     def _log_file(self, base: int) -> str:
         """Returns the path of a segment as a text, which is made faster than a Path."""

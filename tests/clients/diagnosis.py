@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import threading
-import time
-from collections.abc import Callable
 from typing import Any
 
 from confluent_kafka import Consumer, Producer
 
 from odradek import Cluster
 from odradek.broker.controls.wire import FindingInfo
+from tests.waiting import until
 
 PATIENCE_S = 30.0
 QUIET: dict[str, Any] = {"log_level": 0}
@@ -38,15 +36,6 @@ def consumer(cluster: Cluster, **settings: Any) -> Consumer:
     names = {name.replace("_", "."): value for name, value in settings.items()}
     fixed = {"bootstrap.servers": cluster.bootstrap_servers, "group.id": "billing", "auto.offset.reset": "earliest"}
     return Consumer(fixed | QUIET | names)
-
-
-def until(condition: Callable[[], Any]) -> Any:
-    """Returns the first true result of a condition, which clients in the background bring about. Fails after PATIENCE_S."""
-    end_s, pause = time.monotonic() + PATIENCE_S, threading.Event()
-    while not (result := condition()):
-        assert time.monotonic() < end_s, "the condition did not become true in time"
-        pause.wait(0.02)
-    return result
 
 
 def diagnosis(cluster: Cluster, name: str) -> FindingInfo:

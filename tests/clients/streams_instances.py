@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import subprocess
 import threading
+import time
+from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
+
+import confluent_kafka
 
 from tests import apache_kafka
 from tests.clients.client import PATIENCE_S
 
 SOURCE = Path(__file__).with_name("StreamsClient.java")
 APPLICATION = "words"
+PARTITIONS = 4
 
 
 class Instance:
@@ -54,3 +60,47 @@ class Instance:
             self._process.kill()
             self._reader.join()
             self._process.stdout.close()
+
+
+class Words:
+    """The topics of the word count: produces lines, and reads all counts. `expected` are the counts of what was produced before."""
+
+    def __init__(self, bootstrap_servers: str, expected: Counter[str] | None = None) -> None:
+        settings = {"bootstrap.servers": bootstrap_servers, "log_level": 0}
+        self._producer = confluent_kafka.Producer(settings)
+        reading = {"group.id": "reader", "auto.offset.reset": "earliest", "enable.auto.commit": False}
+        self._consumer = confluent_kafka.Consumer(settings | reading)
+        self._consumer.subscribe(["counts"])
+        self.expected = Counter(expected)
+        self.read: dict[str, list[int]] = {}
+
+    def write(self, *lines: str) -> None:
+        for number, line in enumerate(lines):
+            self._producer.produce("lines", line, partition=number % PARTITIONS)
+            self.expected.update(line.split())
+        assert self._producer.flush(PATIENCE_S) == 0
+
+    def poll(self) -> None:
+        """Reads counts, and waits for a short time if there are none."""
+        for message in self._consumer.consume(1000, 0.05):
+            assert message.error() is None, message.error()
+            self.read.setdefault((message.key() or b"").decode(), []).append(int(message.value() or b""))
+
+    def wait(self, condition: Callable[[], bool], *instances: Instance) -> None:
+        """Reads counts until a condition is true. Raises AssertionError if an instance fails or that takes too long."""
+        deadline = time.monotonic() + PATIENCE_S
+        while not condition():
+            states = [instance.states for instance in instances]
+            assert time.monotonic() < deadline, states
+            assert not [state for each in states for state in each if state.startswith(("failed", "ERROR"))], states
+            self.poll()
+
+    def are_counted(self) -> bool:
+        return {word: counts[-1] for word, counts in self.read.items()} == self.expected
+
+    def are_counted_once(self) -> bool:
+        """Returns whether each word was counted once: its counts are 1, 2, 3 and so on."""
+        return all(counts == list(range(1, len(counts) + 1)) for counts in self.read.values())
+
+    def close(self) -> None:
+        self._consumer.close()

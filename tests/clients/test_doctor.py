@@ -16,8 +16,9 @@ from kafka import KafkaConsumer, KafkaProducer
 
 from odradek import Cluster
 from tests.clients.client import CLIENTS, Client, sample
-from tests.clients.diagnosis import PATIENCE_S, QUIET, cluster_with, consumer, diagnosis, producer, until
+from tests.clients.diagnosis import PATIENCE_S, QUIET, cluster_with, consumer, diagnosis, producer
 from tests.clients.silent_firewall import SilentFirewall
+from tests.waiting import until
 
 pytestmark = [pytest.mark.sockets, pytest.mark.clients]
 every_client = pytest.mark.parametrize("client_name", CLIENTS)

@@ -11,7 +11,8 @@ from confluent_kafka import KafkaException, TopicPartition
 
 from odradek import Cluster
 from odradek.broker.wire.exchange import Event
-from tests.clients.diagnosis import PATIENCE_S, cluster_with, consumer, diagnosis, producer, until
+from tests.clients.diagnosis import PATIENCE_S, cluster_with, consumer, diagnosis, producer
+from tests.waiting import until
 
 pytestmark = [pytest.mark.sockets, pytest.mark.clients]
 

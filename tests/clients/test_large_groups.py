@@ -69,6 +69,7 @@ def test_large_group_survives_a_killed_member(scene: Scene) -> None:
     scene.read_once(range(RECORDS // 2, RECORDS), process)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("library", ["java-cooperative", "java-consumer", "kafka-python", "confluent-range", "confluent-consumer"])
 def test_large_group_grows_and_shrinks_by_single_members(scene: Scene) -> None:
     """Members join one after the other while records are written; then half of them leave."""

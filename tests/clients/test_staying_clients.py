@@ -47,7 +47,7 @@ TOPIC = "orders"
 EARLIEST = {"auto.offset.reset": "earliest", "auto.commit.interval.ms": 200}
 
 
-@pytest.fixture(params=[1, 2], ids=["one-node", "two-nodes"])
+@pytest.fixture(params=[1, pytest.param(2, marks=pytest.mark.slow)], ids=["one-node", "two-nodes"])
 def cluster(request: pytest.FixtureRequest) -> Iterator[Cluster]:
     topics = {TOPIC: PARTITIONS, "idempotent": 1, "transactional": 1}
     # Members of the new protocols notice a reset with their next heartbeat.

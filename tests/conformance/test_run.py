@@ -67,6 +67,7 @@ def suite() -> Suite:
     )
 
 
+@pytest.mark.slow
 def test_run_returns_the_outcomes(tmp_path: Path) -> None:
     declared = suite()
     first, second = run(declared, cache=tmp_path), run(declared, cache=tmp_path)

@@ -24,10 +24,10 @@ def build_of(source: Path, folder: Path) -> Build:
     return Build(source, folder / "dist", folder, "0.0.0", EPOCH_S)
 
 
-@pytest.fixture
-def application(wheel: Path, source: Path, tmp_path: Path) -> str:
+@pytest.fixture(scope="module")
+def application(wheel: Path, source: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
     """Returns the command of the zip application, for an interpreter that finds no installed packages."""
-    build = build_of(source, tmp_path / "application")
+    build = build_of(source, tmp_path_factory.mktemp("application"))
     build_zip_application(build, wheel)
     return shlex.join([sys.executable, "-I", "-S", str(build.results / "odradek.pyz")])
 

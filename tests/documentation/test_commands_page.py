@@ -86,6 +86,7 @@ def run(command: str, folder: Path, console: Console) -> tuple[int, str]:
     return done.returncode, done.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.sockets
 def test_commands_of_the_page_print_what_it_shows(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("argcomplete")

@@ -75,6 +75,7 @@ def test_python_listings_of_a_page_are_a_program(page: str) -> None:
     exec(compile(program(page), str(ROOT / page), "exec"), {"__name__": "docs"})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", [page for page in pages() if session_of(page) and page not in RUN_ELSEWHERE])
 def test_commands_of_a_page_print_what_it_shows(page: str, tmp_path: Path) -> None:
     with Session(tmp_path) as session:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
+import shlex
+import subprocess
+import sys
 import tomllib
 from collections.abc import Sequence
 
@@ -49,6 +53,18 @@ def test_dockerfile_follows_good_practice() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert image.labels["org.opencontainers.image.licenses"] == project["license"]
     assert image.labels["org.opencontainers.image.title"] == project["name"]
+
+
+def test_build_writes_the_bytecode_of_starts_and_checks() -> None:
+    text = FILE.read_text(encoding="utf-8")
+    assert text.index("ENV PATH=") < text.index("RUN odradek ") < text.index("USER "), "only root may write it"
+    (words,) = [shlex.split(line) for line in re.findall(r"^RUN odradek (.*)", text, re.MULTILINE)]
+    assert words == [*read_image().command, "--port", "0", "--exec", shlex.join(read_image().health_check)]
+    python = [sys.executable, "-m", "odradek"]
+    words[-1] = shlex.join([*python, "healthcheck"])  # the command is not on the PATH of every test run
+    variables = {name: value for name, value in read_image().environment.items() if name != "PATH"}
+    done = subprocess.run([*python, *words], env=os.environ | variables, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
 
 
 def in_a_container(command: Sequence[str], environ: dict[str, str]) -> list[str]:

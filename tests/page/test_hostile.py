@@ -109,6 +109,7 @@ def test_hostile_group_is_described(open_page: PageOpener, hostile: Cluster) -> 
     check_harmless(page)
 
 
+@pytest.mark.slow
 def test_hostile_records_are_shown_as_text(open_page: PageOpener, hostile: Cluster) -> None:
     page = open_page(hostile, "topics/orders")
     expect(page.locator(".records > li")).to_have_count(6)

@@ -53,6 +53,7 @@ DISPLAYS = """(tables) => tables.map((table) => [table, ...["thead", "tbody tr",
 UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("view", VIEWS, ids=lambda view: view.replace("/", "-") or "overview")
 def test_view_on_a_phone_has_tables_and_no_markup(open_page: PageOpener, scene: Scene, view: str) -> None:
     page = open_page(scene.cluster, view, **PHONE)

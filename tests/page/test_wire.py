@@ -9,6 +9,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import pytest
 from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient
 from playwright.sync_api import Locator, Page, expect
@@ -242,6 +243,7 @@ def flood(cluster: Cluster) -> Iterator[None]:
         sender.join()
 
 
+@pytest.mark.slow
 def test_flood_of_exchanges_is_sampled_without_freezing(open_page: PageOpener, cluster: Cluster) -> None:
     page = open_page(cluster, "wire")
     expect(page.locator("main")).to_contain_text("Live. 0 entries shown.")
@@ -258,13 +260,14 @@ def test_flood_of_exchanges_is_sampled_without_freezing(open_page: PageOpener, c
         expect(page.get_by_role("link", name="orders")).to_be_visible()
 
 
+@pytest.mark.slow
 def test_sample_counts_all_entries(open_page: PageOpener, cluster: Cluster) -> None:
     page = open_page(cluster, "wire")
     expect(page.locator("main")).to_contain_text("Live. 0 entries shown.")
     with flood(cluster):
+        expect(page.locator("main .warn")).to_contain_text("This is a sample")
         cluster.wait_until(lambda: cluster.wire.mark() > 3_000, timeout_s=60)
     cluster.wait_until(lambda: not cluster.connections(), timeout_s=30)
-    expect(page.locator("main .warn")).to_contain_text("This is a sample")
     total = cluster.wire.mark() - 1
 
     def counted() -> int:

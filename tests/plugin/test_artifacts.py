@@ -46,6 +46,7 @@ def test_failed_tests_leave_a_capture_and_a_page(pytester: pytest.Pytester) -> N
     result.stdout.fnmatch_lines([TITLE, "file: */files/test_project.py-test_orders-a-b-*-main.pcapng", "file: *-main.html"])
 
 
+@pytest.mark.slow
 def test_workers_of_xdist_report_and_name_files(pytester: pytest.Pytester) -> None:
     result = run_in_subprocess(pytester, TESTS, "--kafka-artifacts=files", "-n2")
     result.assert_outcomes(passed=1, failed=3)

@@ -44,6 +44,7 @@ def test_fault_that_breaks_a_test_is_found(pytester: pytest.Pytester) -> None:
     assert list((pytester.path / "kept").glob("*lost-response*.pcapng"))
 
 
+@pytest.mark.slow
 def test_protected_service_survives_one_fault_in_each_run(pytester: pytest.Pytester) -> None:
     checked = PROTECTED.replace("            sell(", "            assert len(kafka_cluster.list_faults()) <= 1\n            sell(")
     result = run_in_subprocess(pytester, checked, "--kafka-explore", "--kafka-explore-report=page.html")
@@ -52,6 +53,7 @@ def test_protected_service_survives_one_fault_in_each_run(pytester: pytest.Pytes
     assert "test_sells" in (pytester.path / "page.html").read_text()
 
 
+@pytest.mark.slow
 def test_found_fault_is_repeated_by_an_option_and_by_a_mark(pytester: pytest.Pytester) -> None:
     result = run_in_subprocess(pytester, SHOP, f"--kafka-explore-only={LOST}")
     result.assert_outcomes(failed=1)
@@ -60,6 +62,7 @@ def test_found_fault_is_repeated_by_an_option_and_by_a_mark(pytester: pytest.Pyt
     run_in_subprocess(pytester, marked).assert_outcomes(failed=1)
 
 
+@pytest.mark.slow
 def test_mark_whose_point_is_not_reached_is_an_error(pytester: pytest.Pytester) -> None:
     marked = SHOP.replace("        def test_sells", '        @pytest.mark.kafka(fault="Produce#7@producer:reset")\n        def test_sells')
     result = run_in_subprocess(pytester, marked)
@@ -67,6 +70,7 @@ def test_mark_whose_point_is_not_reached_is_an_error(pytester: pytest.Pytester) 
     result.stdout.fnmatch_lines(["*the test has not reached the point of its fault: *Produce#7@producer:reset*"])
 
 
+@pytest.mark.slow
 def test_fault_that_is_not_reached_hits_no_later_test(pytester: pytest.Pytester) -> None:
     mark = '@pytest.mark.kafka(fault="Produce#2@producer:lost-response")'
     project = SHOP.replace("        def test_sells", f"        {mark}\n        def test_sells")
@@ -79,6 +83,7 @@ def test_fault_that_is_not_reached_hits_no_later_test(pytester: pytest.Pytester)
     run_in_subprocess(pytester, project).assert_outcomes(passed=2, errors=2)
 
 
+@pytest.mark.slow
 def test_error_of_a_wider_fixture_is_reported(pytester: pytest.Pytester) -> None:
     project = """
         import pytest
@@ -96,6 +101,7 @@ def test_error_of_a_wider_fixture_is_reported(pytester: pytest.Pytester) -> None
     result.stdout.fnmatch_lines(["*cannot end*", "kafka explore: *not explored: it sends no request to a cluster"])
 
 
+@pytest.mark.slow
 def test_workers_share_the_faults_of_a_marked_test(pytester: pytest.Pytester) -> None:
     marked = SHOP.replace("        def test_sells", '        @pytest.mark.kafka_explore(without=["late"])\n        def test_sells')
     result = run_in_subprocess(pytester, marked, "-n2")
@@ -174,6 +180,7 @@ ODD = """
 """
 
 
+@pytest.mark.slow
 def test_odd_tests_get_a_line_each(pytester: pytest.Pytester) -> None:
     result = run_in_subprocess(pytester, ODD, "--kafka-explore", "--kafka-timeout=3", "--kafka-explore-budget=5s")
     lines = result.stdout.str()
@@ -210,6 +217,7 @@ DAMAGED = """
 """
 
 
+@pytest.mark.slow
 def test_damage_that_a_test_does_not_notice_is_reported(pytester: pytest.Pytester) -> None:
     result = run_in_subprocess(pytester, DAMAGED, "--kafka-explore-damage")
     result.assert_outcomes(failed=1)
@@ -223,6 +231,7 @@ def test_damage_that_a_test_does_not_notice_is_reported(pytester: pytest.Pyteste
     again.stdout.fnmatch_lines(["kafka explore: *: 1 noticed, 0 not noticed, 0 not done"])
 
 
+@pytest.mark.slow
 def test_pair_of_faults_is_repeated_and_told_in_order(pytester: pytest.Pytester) -> None:
     pair = "Produce#1@producer:reset + Produce#2@producer:lost-response"
     result = run_in_subprocess(pytester, SHOP, f"--kafka-explore-only={pair}")
@@ -231,6 +240,7 @@ def test_pair_of_faults_is_repeated_and_told_in_order(pytester: pytest.Pytester)
     result.stdout.fnmatch_lines([f"  FAILED 3/3  {story}", f"*--kafka-explore-only '{pair}'"])
 
 
+@pytest.mark.slow
 def test_ctrl_c_prints_what_was_found_so_far(pytester: pytest.Pytester) -> None:
     interrupted = SHOP.replace(
         "            sell(kafka_cluster",

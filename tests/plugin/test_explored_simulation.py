@@ -47,6 +47,7 @@ def test_fault_that_breaks_a_simulated_test_is_found(pytester: pytest.Pytester) 
     assert {each["trial"] for each in found["failures"]} >= {LOST, "Produce#1@producer:sent-twice"}
 
 
+@pytest.mark.slow
 def test_protected_simulated_test_survives(pytester: pytest.Pytester) -> None:
     result = run_in_subprocess(pytester, PROTECTED, "--kafka-explore")
     result.assert_outcomes(passed=1)
@@ -63,6 +64,7 @@ def test_pairs_are_tried_after_single_faults(pytester: pytest.Pytester) -> None:
     assert found["runs"] > found["points"]
 
 
+@pytest.mark.slow
 def test_fault_of_a_simulated_test_is_repeated(pytester: pytest.Pytester) -> None:
     run_in_subprocess(pytester, SHOP, f"--kafka-explore-only={LOST}").assert_outcomes(failed=1)
     marked = SHOP.replace("@odradek.sim", f'@pytest.mark.kafka(fault="{LOST}")\n        @odradek.sim')
@@ -71,6 +73,7 @@ def test_fault_of_a_simulated_test_is_repeated(pytester: pytest.Pytester) -> Non
     result.stdout.fnmatch_lines(["*[[]b'book', b'book'[]]*"])
 
 
+@pytest.mark.slow
 def test_damage_is_noticed_by_a_simulated_test(pytester: pytest.Pytester) -> None:
     result = run_in_subprocess(pytester, SHOP, "--kafka-explore-damage")
     result.stdout.fnmatch_lines(["kafka explore: test_project.py::test_sells  * damages in * s: * noticed, 0 not noticed, 0 not done"])

@@ -16,6 +16,7 @@ def test_examples_of_the_page_pass(pytester: pytest.Pytester) -> None:
     run(pytester, "\n".join(block for block in blocks("python") if block != FAILS)).assert_outcomes(passed=7)
 
 
+@pytest.mark.slow
 def test_failing_example_of_the_page_has_its_listing(pytester: pytest.Pytester) -> None:
     """Numbers, addresses and the widths of lines differ from run to run."""
     imports = "import pytest\nfrom confluent_kafka import Producer\n"

@@ -67,6 +67,7 @@ def test_named_cluster_is_reset_and_part_of_the_report(pytester: pytest.Pytester
     result.stdout.fnmatch_lines(["*kafka exchanges*"])
 
 
+@pytest.mark.slow
 def test_named_clusters_are_awaited(pytester: pytest.Pytester) -> None:
     tests = """
     import pytest

@@ -49,6 +49,7 @@ def test_test_that_passes_prints_a_summary(pytester: pytest.Pytester) -> None:
     result.stdout.re_match_lines([r".*test_orders: 20 seeds, 0\.\d\d virtual hours, 20 distinct schedules, [\d.]+ seeds/s"])
 
 
+@pytest.mark.slow
 def test_seed_that_fails_is_reported_and_replayed(pytester: pytest.Pytester) -> None:
     result = run(pytester, BREAKS_RULES)
     result.assert_outcomes(failed=1)

@@ -176,6 +176,7 @@ def test_stopped_and_paused_nodes_are_named(pytester: pytest.Pytester) -> None:
     ])  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(signal, "SIGUSR2"), reason="needs signals")
 def test_wait_in_c_ends_the_process_with_the_report(pytester: pytest.Pytester) -> None:
     result = run_in_subprocess(
@@ -199,6 +200,7 @@ def test_wait_in_c_ends_the_process_with_the_report(pytester: pytest.Pytester) -
     ])  # fmt: skip
 
 
+@pytest.mark.slow
 def test_wait_in_c_fails_the_test_under_xdist(pytester: pytest.Pytester) -> None:
     result = run_in_subprocess(
         pytester,

@@ -11,12 +11,14 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from odradek import Cluster
 from tests import apache_kafka
 from tests.cache import Unavailable
 from tests.programs.program import PATIENCE_S, Program
+from tests.waiting import until
 
 GROUP = "connect-workers"
+TOPIC = "lines"
+SINK_GROUP = "connect-sink"
 CLUSTER_SETTINGS = {"group.min.session.timeout.ms": 1000}
 """The settings of a cluster whose workers have SETTINGS."""
 CONFLICT = 409
@@ -64,9 +66,8 @@ def properties(file: Path, settings: Mapping[str, object]) -> str:
 class Worker(Program):
     """A worker in a JVM of its own. `added` are directories of further jars, such as those of converters."""
 
-    def __init__(self, cluster: Cluster, directory: Path, added: Sequence[Path] = ()) -> None:
-        self._cluster = cluster
-        file = properties(directory / "worker.properties", SETTINGS | {"bootstrap.servers": cluster.bootstrap_servers})
+    def __init__(self, bootstrap_servers: str, directory: Path, added: Sequence[Path] = ()) -> None:
+        file = properties(directory / "worker.properties", SETTINGS | {"bootstrap.servers": bootstrap_servers})
         main = "org.apache.kafka.connect.cli.ConnectDistributed"
         super().__init__(apache_kafka.command(main, file, libraries=[*libraries(), *added]), directory)
 
@@ -80,11 +81,11 @@ class Worker(Program):
     def put(self, connector: str, settings: Mapping[str, object]) -> None:
         """Creates a connector, or changes it, as soon as the workers are not rebalancing."""
         body = {name: str(value) for name, value in settings.items()}
-        self._cluster.wait_until(lambda: self._call("PUT", f"connectors/{connector}/config", body), timeout_s=PATIENCE_S)
+        until(lambda: self._call("PUT", f"connectors/{connector}/config", body), PATIENCE_S)
 
     def task(self, connector: str) -> Any:
         """Returns the state and the worker of the only task of a connector."""
-        status = self._cluster.wait_until(lambda: self._call("GET", f"connectors/{connector}/status"), timeout_s=PATIENCE_S)
+        status = until(lambda: self._call("GET", f"connectors/{connector}/status"), PATIENCE_S)
         (task,) = status["tasks"]
         return task
 
@@ -99,3 +100,25 @@ class Worker(Program):
             with error:
                 assert error.code == CONFLICT, error.read().decode()
                 return None
+
+
+class Files:
+    """The file that Connect reads, and the one that it writes."""
+
+    def __init__(self, directory: Path) -> None:
+        self.source, self.sink = directory / "source.txt", directory / "sink.txt"
+        self.source.touch()
+
+    def append(self, first: int, last: int) -> None:
+        with self.source.open("a") as source:
+            source.writelines(f"{line}\n" for line in lines(first, last))
+
+    def start_copying(self, worker: Worker) -> None:
+        connector = "org.apache.kafka.connect.file.FileStream{}Connector".format
+        worker.put("source", {"connector.class": connector("Source"), "file": self.source, "topic": TOPIC, "tasks.max": 1})
+        worker.put("sink", {"connector.class": connector("Sink"), "file": self.sink, "topics": TOPIC, "tasks.max": 1})
+
+
+def lines(first: int, last: int) -> list[str]:
+    """Returns the lines from one number up to another one."""
+    return [f"line {number}" for number in range(first, last)]

@@ -9,13 +9,10 @@ import pytest
 
 from odradek import Cluster, formats
 from tests.cache import Unavailable
-from tests.programs.connect import CLUSTER_SETTINGS, GROUP, Worker, libraries
+from tests.programs.connect import CLUSTER_SETTINGS, GROUP, SINK_GROUP, TOPIC, Files, Worker, libraries, lines
 from tests.programs.program import PATIENCE_S
 
 pytestmark = [pytest.mark.clients, pytest.mark.slow, pytest.mark.timeout(600)]
-
-TOPIC = "lines"
-SINK_GROUP = "connect-sink"
 
 
 @pytest.fixture
@@ -26,23 +23,6 @@ def cluster() -> Iterator[Cluster]:
         pytest.skip(str(reason))
     with Cluster(nodes=2, topics={TOPIC: 1}, settings=CLUSTER_SETTINGS) as cluster:
         yield cluster
-
-
-class Files:
-    """The file that Connect reads, and the one that it writes."""
-
-    def __init__(self, directory: Path) -> None:
-        self.source, self.sink = directory / "source.txt", directory / "sink.txt"
-        self.source.touch()
-
-    def append(self, first: int, last: int) -> None:
-        with self.source.open("a") as source:
-            source.writelines(f"line {number}\n" for number in range(first, last))
-
-    def start_copying(self, worker: Worker) -> None:
-        connector = "org.apache.kafka.connect.file.FileStream{}Connector".format
-        worker.put("source", {"connector.class": connector("Source"), "file": self.source, "topic": TOPIC, "tasks.max": 1})
-        worker.put("sink", {"connector.class": connector("Sink"), "file": self.sink, "topics": TOPIC, "tasks.max": 1})
 
 
 def wait_until_copied(cluster: Cluster, count: int) -> None:
@@ -58,23 +38,19 @@ def values(cluster: Cluster, transaction: str) -> list[str]:
     return [each.value for each in records if each.transaction == transaction]
 
 
-def expected(first: int, last: int) -> list[str]:
-    return [f"line {number}" for number in range(first, last)]
-
-
 def test_connect_restarted_worker_continues(cluster: Cluster, tmp_path: Path) -> None:
     files = Files(tmp_path)
     files.append(0, 500)
-    with Worker(cluster, tmp_path) as worker:
+    with Worker(cluster.bootstrap_servers, tmp_path) as worker:
         files.start_copying(worker)
         wait_until_copied(cluster, 500)
         worker.terminate()
     files.append(500, 700)
-    with Worker(cluster, tmp_path) as worker:
+    with Worker(cluster.bootstrap_servers, tmp_path) as worker:
         wait_until_copied(cluster, 700)
         assert [worker.task(connector)["state"] for connector in ("source", "sink")] == ["RUNNING", "RUNNING"]
-    assert values(cluster, "committed") == expected(0, 700)
-    assert files.sink.read_text().splitlines() == expected(0, 700)
+    assert values(cluster, "committed") == lines(0, 700)
+    assert files.sink.read_text().splitlines() == lines(0, 700)
 
 
 def test_connect_killed_worker_is_replaced(cluster: Cluster, tmp_path: Path) -> None:
@@ -84,7 +60,7 @@ def test_connect_killed_worker_is_replaced(cluster: Cluster, tmp_path: Path) -> 
     folders = [tmp_path / "first", tmp_path / "second"]
     for folder in folders:
         folder.mkdir()
-    with Worker(cluster, folders[0]) as first, Worker(cluster, folders[1]) as second:
+    with Worker(cluster.bootstrap_servers, folders[0]) as first, Worker(cluster.bootstrap_servers, folders[1]) as second:
         workers = {worker.address: worker for worker in (first, second)}
         cluster.wait_for_group(GROUP, members=2, state="Stable", timeout_s=PATIENCE_S)
         files.start_copying(first)
@@ -98,6 +74,6 @@ def test_connect_killed_worker_is_replaced(cluster: Cluster, tmp_path: Path) -> 
         wait_until_copied(cluster, 700)
         tasks = [survivor.task(connector) for connector in ("source", "sink")]
     assert [(task["state"], task["worker_id"]) for task in tasks] == [("RUNNING", survivor.address)] * 2
-    assert values(cluster, "aborted") == expected(500, 700)
-    assert values(cluster, "committed") == expected(0, 700)
-    assert files.sink.read_text().splitlines() == expected(0, 700)
+    assert values(cluster, "aborted") == lines(500, 700)
+    assert values(cluster, "committed") == lines(0, 700)
+    assert files.sink.read_text().splitlines() == lines(0, 700)

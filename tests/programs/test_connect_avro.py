@@ -29,7 +29,7 @@ def worker(tmp_path: Path) -> Iterator[tuple[Cluster, Worker]]:
         pytest.skip(str(reason))
     with (
         Cluster(nodes=1, topics={"lines": 1, "orders": 1}, settings=CLUSTER_SETTINGS, schema_registry=True) as cluster,
-        Worker(cluster, tmp_path, [converter]) as worker,
+        Worker(cluster.bootstrap_servers, tmp_path, [converter]) as worker,
     ):
         yield cluster, worker
 

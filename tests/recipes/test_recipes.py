@@ -60,12 +60,10 @@ def outcomes(tmp_path_factory: pytest.TempPathFactory) -> Outcomes:
     return run
 
 
-every_recipe = pytest.mark.parametrize(
-    "name",
-    [pytest.param(name, marks=[] if name.endswith(".py") else pytest.mark.slow) for name in FILES if not name.startswith(SPARK)],
-)
+every_recipe = pytest.mark.parametrize("name", [name for name in FILES if not name.startswith(SPARK)])
 
 
+@pytest.mark.slow
 @pytest.mark.sockets
 @pytest.mark.clients
 @every_recipe
@@ -94,6 +92,7 @@ def spark_variables(tmp_path: Path) -> dict[str, str]:
     return {"PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1", "SPARK_HOME": str(links), **home}
 
 
+@pytest.mark.slow
 @pytest.mark.spark
 @pytest.mark.parametrize("protected", [True, pytest.param(False, marks=pytest.mark.slow)])
 def test_spark_job_passes_only_with_its_checkpoint(tmp_path: Path, spark_variables: dict[str, str], protected: bool) -> None:

@@ -45,6 +45,7 @@ def python(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str
     return subprocess.run([sys.executable, *arguments], cwd=ROOT, env=environ, capture_output=True, text=True, check=False)
 
 
+@pytest.mark.slow
 def test_seeds_have_the_same_traces_in_two_processes() -> None:
     program = "from tests.simulation.test_processes import print_traces; print_traces()"
     first, second = (python("-c", program, PYTHONHASHSEED="5") for _ in range(2))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ import pytest
 from odradek.broker import Cluster
 from tests.spark.decoder_reference import Row
 from tests.spark.kafka_topics import BROKER_SETTINGS, bodies, new_topic, produce, transactions
+from tests.spark.live_writing import numbered_value, write_values
 from tests.spark.queries import rows
 from tests.storage.directories.recorded_directories import seen_by_clients, unpack
 
@@ -69,6 +71,25 @@ def test_one_directory_is_the_option_path(spark: SparkSession, tmp_path: Path) -
     assert frame.count() == len([row for row in seen if len(row) > 3]) == 40
     assert frame.columns == ["key", "value", "topic", "partition", "offset", "timestamp", "timestampType"]
     assert frame.where("partition = 1 AND offset >= 18").count() == 2
+
+
+def test_directory_of_a_writing_broker_is_read_up_to_a_batch(spark: SparkSession, tmp_path: Path) -> None:
+    acknowledged, stop = [1], threading.Event()
+    with Cluster(data_dir=tmp_path / "data", topics={"t": 1}) as cluster:
+        cluster.produce("t", [numbered_value(0)])
+        writer = threading.Thread(target=write_values, args=(cluster.bootstrap_servers, acknowledged, stop))
+        writer.start()
+        try:
+            for _ in range(3):
+                least = acknowledged[0]
+                frame = load(spark, [str(tmp_path / "data")], subscribe="t", minPartitions="2")
+                of_offset = "count_if(split(CAST(value AS STRING), ' ')[0] = CAST(offset AS STRING))"
+                count, last, numbered = frame.selectExpr("count(*)", "max(offset)", of_offset).collect()[0]
+                assert count >= least
+                assert (last, numbered) == (count - 1, count)
+        finally:
+            stop.set()
+            writer.join()
 
 
 def test_missing_records_are_the_error_of_a_broker(spark: SparkSession, exported: list[str]) -> None:

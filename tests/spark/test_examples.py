@@ -21,12 +21,14 @@ def shown_by(name: str, spark: SparkSession, monkeypatch: pytest.MonkeyPatch, ca
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in capsys.readouterr().out.splitlines() if "|" in line]
 
 
+@pytest.mark.slow
 def test_batch_report_prints_the_report(spark: SparkSession, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     shown = shown_by("batch_report", spark, monkeypatch, capsys)
     expected = [[f"customer-{n}", "4", str(sum(5 * number for number in range(12, 24) if number % 3 == n))] for n in range(3)]
     assert shown == [["customer", "orders", "euros"], *expected]
 
 
+@pytest.mark.slow
 def test_streaming_word_count_prints_the_counts(
     spark: SparkSession, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -35,6 +37,7 @@ def test_streaming_word_count_prints_the_counts(
     assert shown[6:11] == [["word", "count"], ["it", "4"], ["a", "2"], ["and", "2"], ["spool", "2"]]
 
 
+@pytest.mark.slow
 def test_copy_topic_prints_counts_and_copies(
     spark: SparkSession, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

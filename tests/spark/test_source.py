@@ -109,6 +109,7 @@ def test_read_registered_source(spark: SparkSession, cluster: Cluster) -> None:
     assert load(spark, cluster, subscribe=topic).count() == 5
 
 
+@pytest.mark.slow
 def test_read_broker_restarted_between_queries(spark: SparkSession) -> None:
     with Cluster(nodes=2, topics={"t": 2}, settings=BROKER_SETTINGS) as cluster:
         written = produce(cluster, "t", bodies(50), 0) + produce(cluster, "t", bodies(50), 1)

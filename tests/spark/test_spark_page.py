@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 PAGE = "docs/spark.md"
 
 
+@pytest.mark.slow
 def test_program_of_spark_page_reads_and_writes(
     spark: SparkSession, emulator: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -32,7 +33,10 @@ def test_program_of_spark_page_reads_and_writes(
     with Cluster(topics={"orders": 1}) as cluster:
         cluster.produce("orders", ["first", "second"])
         cluster.export_log_dirs(tmp_path / "copy")
-    text = program(PAGE).replace("localhost:9092", emulator.bootstrap_servers)
+    emulator.create_topic("payments", 1)
+    registry = emulator.start_schema_registry()
+    emulator.schemas.register("payments-value", {"type": "record", "name": "Payment", "fields": [{"name": "id", "type": "long"}]})
+    text = program(PAGE).replace("localhost:9092", emulator.bootstrap_servers).replace("http://localhost:8081", registry)
     text = text.replace("/var/lib/kafka/data", str(tmp_path / "copy" / "node-1" / "data"))
     for option, name in (("path", "orders"), ("checkpointLocation", "checkpoint")):  # the JVM has its own working directory
         text = text.replace(f'"{option}", "{name}"', f'"{option}", "{tmp_path / name}"')
@@ -40,6 +44,7 @@ def test_program_of_spark_page_reads_and_writes(
     exec(compile(text, PAGE, "exec"), names)
     names["query"].awaitTermination()  # type: ignore[attr-defined]
     assert names["reader"].load().count() == 1002  # type: ignore[attr-defined]
+    assert names["payments"].columns == ["offset", "id"]  # type: ignore[attr-defined]
     assert [tuple(row) for row in names["per_partition"].collect()] == [(0, 2)]  # type: ignore[attr-defined]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from odradek.spark_sink.offset_ranges import OffsetRange
 from odradek.spark_sink.stored_logs import StoredLogs
 from odradek.spark_sink.stored_ranges import StoredRange, read_stored_ranges
 from tests.spark.decoder_reference import ALL_COLUMNS, Row, rows_of
+from tests.spark.live_writing import numbered_value, write_values
 from tests.storage.directories.recorded_directories import NAMES, seen_by_clients, unpack
 
 FIRST_TIME = 1_700_000_000_000
@@ -115,3 +117,29 @@ def test_crcs_are_checked_unless_check_crcs_is_false(tmp_path: Path) -> None:
     assert len(rows([planned], check_crcs=False)) == 20
     with pytest.raises(CorruptBatch, match="CRC"):
         rows([planned])
+
+
+def test_reads_beside_a_writing_broker_are_prefixes(tmp_path: Path) -> None:
+    """A read has at least what was acknowledged before it began and what the read before it had, and ends with a whole batch.
+
+    The broker has started again, as after a crash of all nodes that left old checkpoints, and rolls segments meanwhile.
+    """
+    data, configs = tmp_path / "data", {"segment.bytes": "1048576"}
+    with Cluster(nodes=3, data_dir=data, topics={"t": {"partitions": 1, "configs": configs}}) as cluster:
+        cluster.produce("t", [numbered_value(0)])
+    acknowledged, stop, lengths = [1], threading.Event(), [1]
+    with Cluster(nodes=3, data_dir=data) as cluster:
+        writer = threading.Thread(target=write_values, args=(cluster.bootstrap_servers, acknowledged, stop))
+        writer.start()
+        try:
+            while len(set(lengths)) < 20 or lengths[-1] < 3000:
+                assert writer.is_alive()
+                least = max(acknowledged[0], lengths[-1])
+                found = rows(whole(data, "t"))
+                assert [(row.offset, row.value) for row in found] == [(number, numbered_value(number)) for number in range(len(found))]
+                assert len(found) >= least
+                lengths.append(len(found))
+        finally:
+            stop.set()
+            writer.join()
+    assert len(list((data / "t-0").glob("*.log"))) > 2

@@ -46,6 +46,7 @@ def test_available_now_continues_from_the_checkpoint(spark: SparkSession, broker
     assert (batch.rows, batch.start, batch.end) == (more, {topic: {"0": 10, "1": 90}}, {topic: {"0": 10, "1": 95}})
 
 
+@pytest.mark.slow
 def test_once_ignores_limits(spark: SparkSession, cluster: Cluster, checkpoint: str) -> None:
     topic = new_topic(cluster)
     written = produce(cluster, topic, bodies(50))
@@ -54,6 +55,7 @@ def test_once_ignores_limits(spark: SparkSession, cluster: Cluster, checkpoint: 
     assert batch.rows == written
 
 
+@pytest.mark.slow
 def test_stream_broker_restarts_lose_and_repeat_nothing(spark: SparkSession, checkpoint: str) -> None:
     with Cluster(nodes=2, topics={"t": 2}, settings=BROKER_SETTINGS, seed=2) as cluster:
         options = {"subscribe": "t", "includeHeaders": True, "maxOffsetsPerTrigger": 70, "kafka.max.partition.fetch.bytes": 1000}
@@ -71,6 +73,7 @@ def test_stream_broker_restarts_lose_and_repeat_nothing(spark: SparkSession, che
         assert [batch.start for batch in found[1:]] == [batch.end for batch in found[:-1]]
 
 
+@pytest.mark.slow
 def test_read_broker_restarts_during_a_batch(spark: SparkSession) -> None:
     with Cluster(nodes=2, topics={"t": 2}, settings=BROKER_SETTINGS, seed=2) as cluster:
         small = {"batch.num.messages": 10}

@@ -100,6 +100,7 @@ def copies(source: str, partitions: list[list[Written]]) -> list[Written]:
     ]
 
 
+@pytest.mark.slow
 def test_stream_write_continues_after_a_restart(spark: SparkSession, broker: Broker, tmp_path: Path) -> None:
     source, target = new_topic(broker, 2), new_topic(broker, 3)
     for expected in (300, 600):
@@ -110,6 +111,7 @@ def test_stream_write_continues_after_a_restart(spark: SparkSession, broker: Bro
         assert sorted(copied, key=repr) == sorted(copies(source, records_by_partition(broker, source, 2, expected)), key=repr)
 
 
+@pytest.mark.slow
 def test_stream_write_broker_restarts_lose_nothing(spark: SparkSession, tmp_path: Path) -> None:
     with Cluster(nodes=2, topics={"from": 2, "to": 2}, settings=BROKER_SETTINGS, seed=3) as cluster:
         records: list[Body] = [(b"%d" % number, b"%d" % number, []) for number in range(1200)]

@@ -15,7 +15,7 @@ PERMITTED = {name for name, _, _ in (row.partition(": ") for row in ROWS)}
 
 
 def shared_names() -> dict[str, set[str]]:
-    """Returns the modules that define a class, by its name, for names of several modules. Those of Kafka's schemas count as one module."""
+    """Returns the modules that define a class, by its name, for names of several modules. Kafka's schemas count as one module."""
     modules: defaultdict[str, set[str]] = defaultdict(set)
     for path in (path for folder in CODE for path in (ROOT / folder).rglob("*.py")):
         module = path.relative_to(ROOT)

@@ -80,6 +80,7 @@ def test_wheel_contains_exactly_the_code(wheel: Path, source: Path) -> None:
         assert {name for name in archive.namelist() if ".dist-info/" not in name} == expected
 
 
+@pytest.mark.slow
 def test_page_is_served_from_wheel_clone_and_zip(installed: Path, source: Path, tmp_path: Path) -> None:
     assert run(SERVES_THE_PAGE, installed, cwd=tmp_path, path=[installed]) == "read the page\n"
     assert run(SERVES_THE_PAGE, source, cwd=source.parent, path=[source.parent, installed]) == "read the page\n"
@@ -107,6 +108,7 @@ def test_clone_beside_a_script_serves(installed: Path, source: Path) -> None:
     assert run(SERVES, source, cwd=source.parent, path=[source.parent, installed]) == f"served {odradek.__version__}\n"
 
 
+@pytest.mark.slow
 def test_editable_install_with_the_clone_beside_a_script_serves(source: Path, tmp_path: Path) -> None:
     clone, environment = tmp_path / "odradek", tmp_path / "environment"
     shutil.copytree(source, clone)
@@ -118,6 +120,7 @@ def test_editable_install_with_the_clone_beside_a_script_serves(source: Path, tm
         assert run(program, clone, cwd=folder, path=[], options=("-S",)) == f"served {odradek.__version__}\n"
 
 
+@pytest.mark.slow
 def test_zip_of_the_package_has_the_data_source(installed: Path, tmp_path: Path) -> None:
     archive = Path(shutil.make_archive(str(tmp_path / "odradek"), "zip", installed))
     assert run(READS_FROM_SPARK, archive, cwd=tmp_path, path=[archive]) == "read odradek\n"
@@ -129,6 +132,7 @@ def test_import_loads_neither_event_loop_nor_broker(installed: Path, tmp_path: P
     assert run(program, installed, cwd=tmp_path, path=[installed]) == "set()\n"
 
 
+@pytest.mark.slow
 def test_mypy_finds_the_exported_names(installed: Path, tmp_path: Path) -> None:
     pytest.importorskip("mypy", reason="mypy is installed by `make test-all` and `make lint`")
     (tmp_path / "program.py").write_text(
@@ -145,6 +149,7 @@ def test_extras_are_the_documented_ones() -> None:
     assert set(project["optional-dependencies"]) == {
         "uvloop",
         "spark",
+        "spark-avro",
         "tls",
         "schema-registry",
         "completion",

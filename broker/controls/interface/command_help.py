@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from itertools import groupby
 
 from ..declaration import CONTROLS, Control
-from .command_line import command_of, control_named, group_of, is_flag, option_of, positionals_of
+from .command_line import command_of, find_control, group_of, is_flag, option_of, positionals_of
 from .examples import example_of
 from .results import json_of
 from .signatures import Parameter, parameters_of
@@ -44,7 +44,7 @@ def help_of(tokens: Sequence[str]) -> str:
     """Returns the help for the words of a command. Raises InvalidControl for other words."""
     if group_of(tokens) == tuple(tokens):
         return _help_of_group(tuple(tokens))
-    return _help_of_control(control_named(tokens)[0])
+    return _help_of_control(find_control(tokens)[0])
 
 
 def usage_of(control: Control) -> str:

@@ -23,7 +23,7 @@ from .structures import Alternatives, Null
 Pair = tuple[str, str]
 
 
-def control_named(tokens: Sequence[str]) -> tuple[Control, list[str]]:
+def find_control(tokens: Sequence[str]) -> tuple[Control, list[str]]:
     """Returns the control with whose words a command begins, and its arguments. Raises InvalidControl for other words."""
     for count in range(len(tokens), 0, -1):
         if found := CONTROLS.get(tuple(tokens[:count])):

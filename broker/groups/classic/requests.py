@@ -14,8 +14,6 @@ from ...scheduling.waiting import Reply
 from ..consumer import classic_members
 from ..consumer.group import ConsumerGroup
 from ..conversion import may_downgrade
-from ..share.group import ShareGroup
-from ..streams.group import StreamsGroup
 from ..table import Group, GroupTable
 from .group import ClassicGroup
 from .members import fits_generated_id
@@ -40,11 +38,11 @@ class ClassicRequests:
         group = table.get(group_id)
         if error := self._check_join(group_id, join, group):
             reply.set(error)
-        elif isinstance(group, ShareGroup):
+        elif group is not None and group.type == "share":
             reply.set(JoinResult(ErrorCode.INCONSISTENT_GROUP_PROTOCOL))
         elif isinstance(group, ConsumerGroup) and not group.is_empty:
             reply.set(self._join_consumer_group(group, join))
-        elif isinstance(group, StreamsGroup) and not group.is_empty:
+        elif group is not None and group.type == "streams" and not group.is_empty:
             reply.set(JoinResult(ErrorCode.INCONSISTENT_GROUP_PROTOCOL))
         else:
             classic = group if isinstance(group, ClassicGroup) else table.create_classic_group(group_id, group)
@@ -61,7 +59,7 @@ class ClassicRequests:
             return JoinResult(ErrorCode.INVALID_SESSION_TIMEOUT, join.member_id)
         if not fits_generated_id(join):
             return JoinResult(ErrorCode.UNKNOWN_SERVER_ERROR)
-        if join.member_id and (group is None or (isinstance(group, ConsumerGroup | StreamsGroup) and group.is_empty)):
+        if join.member_id and (group is None or (group.type in ("consumer", "streams") and group.is_empty)):
             return JoinResult(ErrorCode.UNKNOWN_MEMBER_ID, join.member_id)
         return None
 
@@ -90,7 +88,7 @@ class ClassicRequests:
             with self._table.classic_step(group, group.members) if sync.member_id == group.leader else nullcontext():
                 group.sync(sync, reply)
         elif group is None:
-            reply.set(SyncResult(_not_found(group_id)))
+            reply.set(SyncResult(_missing_group_error(group_id)))
         else:
             try:
                 reply.set(classic_members.sync(group, sync, self._table.cluster.topics_by_id))
@@ -103,7 +101,7 @@ class ClassicRequests:
         if isinstance(group, ClassicGroup):
             return group.heartbeat(member_id, group_instance_id, generation_id)
         if group is None:
-            return _not_found(group_id)
+            return _missing_group_error(group_id)
         try:
             return classic_members.heartbeat(group, member_id, group_instance_id, generation_id)
         except KafkaError as error:
@@ -117,7 +115,7 @@ class ClassicRequests:
             with self._table.classic_step(group, named):
                 return group.leave(leaves)
         if group is None:
-            return [_not_found(group_id)] * len(leaves)
+            return [_missing_group_error(group_id)] * len(leaves)
         errors, members = classic_members.leaving(group, leaves)
         if members:
             with self._table.consumer_step(group, ""):
@@ -127,8 +125,8 @@ class ClassicRequests:
     def _find(self, group_id: str) -> ClassicGroup | ConsumerGroup | None:
         """Returns a group that can have members of the classic protocol."""
         group = self._table.get(group_id) if group_id else None
-        return None if isinstance(group, ShareGroup | StreamsGroup) else group
+        return group if isinstance(group, ClassicGroup | ConsumerGroup) else None
 
 
-def _not_found(group_id: str) -> ErrorCode:
+def _missing_group_error(group_id: str) -> ErrorCode:
     return ErrorCode.UNKNOWN_MEMBER_ID if group_id else ErrorCode.INVALID_GROUP_ID

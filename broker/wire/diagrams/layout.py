@@ -56,7 +56,7 @@ class Diagram:
     steps: Sequence[DiagramStep]
 
     @property
-    def folded(self) -> list[DiagramStep]:
+    def distinct_steps(self) -> list[DiagramStep]:
         """The steps without repetitions."""
         return [step for step in self.steps if not step.repeated]
 

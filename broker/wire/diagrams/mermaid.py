@@ -21,7 +21,7 @@ def _lines(diagram: Diagram) -> Iterator[str]:
     yield "sequenceDiagram"
     for number, lifeline in enumerate(diagram.lifelines):
         yield f"    participant {_id(number)} as {_name(lifeline)}"
-    for step in diagram.folded:
+    for step in diagram.distinct_steps:
         yield f"    {_note(step) if step.is_note else _arrow(step)}: {quote(step.text)}"
 
 

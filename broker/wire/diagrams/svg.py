@@ -41,11 +41,11 @@ font:12px ui-monospace,Menlo,Consolas,monospace;background:var(--paper);fill:var
 
 def as_svg(diagram: Diagram, *, times: bool = True) -> str:
     """Returns the document. With `times`, each step has the milliseconds since the first one."""
-    frame = SvgFrame(diagram, diagram.folded, times=times)
-    height = HEAD_HEIGHT + ROW_HEIGHT * len(diagram.folded) + MARGIN
+    frame = SvgFrame(diagram, diagram.distinct_steps, times=times)
+    height = HEAD_HEIGHT + ROW_HEIGHT * len(diagram.distinct_steps) + MARGIN
     rows = "".join(
         f'<g transform="translate(0 {HEAD_HEIGHT + ROW_HEIGHT * number})">{frame.row(step)}</g>\n'
-        for number, step in enumerate(diagram.folded)
+        for number, step in enumerate(diagram.distinct_steps)
     )
     steps = counted(len(diagram.steps), "step")
     return (

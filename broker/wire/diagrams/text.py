@@ -19,7 +19,7 @@ _SIGNS = {Tone.ERROR: "✗ ", Tone.FAULT: "! ", Tone.FOLD: "… "}
 
 def as_text(diagram: Diagram, *, times: bool = True) -> str:
     """Returns the diagram. With `times`, each line begins with the milliseconds since the first step."""
-    steps = diagram.folded
+    steps = diagram.distinct_steps
     if not steps:
         return "no exchanges\n"
     columns = _columns(diagram, steps)

@@ -65,7 +65,7 @@ def densest(items: Sequence[T], time_of: Callable[[T], float], within_ms: float)
     return best
 
 
-def grouped(items: Iterable[T], key_of: Callable[[T], K]) -> dict[K, list[T]]:
+def group_by(items: Iterable[T], key_of: Callable[[T], K]) -> dict[K, list[T]]:
     """Returns the items by their keys, in the order in which they appear."""
     found: dict[K, list[T]] = {}
     for item in items:
@@ -73,7 +73,7 @@ def grouped(items: Iterable[T], key_of: Callable[[T], K]) -> dict[K, list[T]]:
     return found
 
 
-def listed(items: Sequence[object]) -> str:
+def list_in_words(items: Sequence[object]) -> str:
     """Returns the first MAX_LISTED items in words, and how many more there are."""
     shown = ", ".join(map(str, items[:MAX_LISTED]))
     return shown if len(items) <= MAX_LISTED else f"{shown} and {len(items) - MAX_LISTED} more"

@@ -188,7 +188,7 @@ def _topics(join: Exchange) -> frozenset[str]:
 def inconsistent_protocols(history: WireHistory) -> Iterable[Finding]:
     """Finds clients that a group refuses, because its members have another protocol type or no assignor in common with them."""
     for client in history.clients:
-        refused = [exchange for exchange, errors in client.failed if "INCONSISTENT_GROUP_PROTOCOL" in errors]
+        refused = [exchange for exchange, errors in client.failures if "INCONSISTENT_GROUP_PROTOCOL" in errors]
         if refused:
             group = ", ".join(refused[-1].groups)
             others = [
@@ -212,7 +212,7 @@ def _protocols(join: Exchange) -> str:
 def repeated_instance_ids(history: WireHistory) -> Iterable[Finding]:
     """Finds static members that two running clients claim to be."""
     for client in history.clients:
-        fenced = [exchange for exchange, errors in client.failed if _FENCED.intersection(errors)][-MAX_FENCED:]
+        fenced = [exchange for exchange, errors in client.failures if _FENCED.intersection(errors)][-MAX_FENCED:]
         rivals = [(exchange, rival) for exchange in fenced if (rival := _rival(exchange, history)) is not None]
         if rivals:
             exchange, rival = rivals[-1]

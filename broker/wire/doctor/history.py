@@ -109,7 +109,7 @@ class ClientHistory:
         return sorted(found, key=lambda exchange: exchange.sequence)
 
     @cached_property
-    def failed(self) -> list[tuple[Exchange, tuple[str, ...]]]:
+    def failures(self) -> list[tuple[Exchange, tuple[str, ...]]]:
         """The requests that were answered with errors, which no fault has caused, with their errors."""
         found = [(exchange, exchange.errors) for exchange in self.exchanges if not exchange.faults]
         return [(exchange, errors) for exchange, errors in found if errors]

@@ -117,7 +117,7 @@ _TOO_LARGE = {"MESSAGE_TOO_LARGE", "RECORD_LIST_TOO_LARGE"}
 def oversize_batches(history: WireHistory) -> Iterable[Finding]:
     """Finds producers whose batches were refused as too large."""
     for client in history.clients:
-        refused = [exchange for exchange, errors in client.failed if exchange.api == "Produce" and _TOO_LARGE.intersection(errors)]
+        refused = [exchange for exchange, errors in client.failures if exchange.api == "Produce" and _TOO_LARGE.intersection(errors)]
         if refused:
             largest = max(exchange.request_frame.size for exchange in refused)
             topics = ", ".join(dict.fromkeys(topic for exchange in refused for topic in exchange.topics))

@@ -45,7 +45,7 @@ class SchemaUse:
         self._history = history
         self.requests = [event for event in history.events(REQUEST) if not history.excuses(event)]
 
-    def asked(self, path: re.Pattern[str], method: str) -> list[Event]:
+    def requests_to(self, path: re.Pattern[str], method: str) -> list[Event]:
         """Returns the requests of a method whose path matches, in order."""
         return [event for event in self.requests if event.fields["method"] == method and path.fullmatch(str(event.fields["path"]))]
 
@@ -64,13 +64,13 @@ class SchemaUse:
         return set().union(*self.subjects.values())
 
     @cached_property
-    def written(self) -> list[WrittenId]:
+    def written_ids(self) -> list[WrittenId]:
         """The keys and values of producers in order, without null and without those whose schema is named in a header."""
-        found = [each for client in self._history.clients for exchange in client.of("Produce") for each in _written_ids(client, exchange)]
+        found = [each for client in self._history.clients for exchange in client.of("Produce") for each in _ids_in(client, exchange)]
         return sorted(found, key=lambda each: each.exchange.sequence)
 
 
-def _written_ids(client: ClientHistory, exchange: Exchange) -> Iterator[WrittenId]:
+def _ids_in(client: ClientHistory, exchange: Exchange) -> Iterator[WrittenId]:
     for topic, record in records_of(exchange):
         in_headers = {name for name, _ in record.headers}
         for part, data in (("key", record.key), ("value", record.value)):

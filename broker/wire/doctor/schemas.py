@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from ...plurals import counted
 from ..exchange import Entry, Event, Exchange
-from .finding import Finding, evidence, grouped, listed
+from .finding import Finding, evidence, group_by, list_in_words
 from .history import ClientHistory, WireHistory
 from .schema_use import (
     LATEST,
@@ -28,7 +28,7 @@ CONFLICT, OK = 409, 200
 
 def incompatible_schemas(history: WireHistory) -> Iterable[Finding]:
     """Finds clients that want to register schemas which the compatibility level of their subject forbids."""
-    refused = [event for event in history.schemas.asked(REGISTER, "POST") if event.fields["status"] == CONFLICT]
+    refused = [event for event in history.schemas.requests_to(REGISTER, "POST") if event.fields["status"] == CONFLICT]
     for (client, subject), events in _by_client(refused).items():
         problem = f"{counted(len(events), 'registration')} in the subject {subject} failed: {events[-1].fields.get('message', '')}"
         advice = (
@@ -42,17 +42,17 @@ def incompatible_schemas(history: WireHistory) -> Iterable[Finding]:
 def unknown_schema_ids(history: WireHistory) -> Iterable[Finding]:
     """Finds clients that ask the registry for ids which it does not have, and producers whose records are refused for such an id."""
     use = history.schemas
-    missing = [event for event in use.asked(SCHEMA, "GET") if event.fields.get("error_code") == SCHEMA_NOT_FOUND]
+    missing = [event for event in use.requests_to(SCHEMA, "GET") if event.fields.get("error_code") == SCHEMA_NOT_FOUND]
     advice = (
         "let all clients of the topic use the same schema registry; a client keeps the ids that it has seen, so that it has to be created "
         "anew after a registry was emptied"
     )
     settings = ("schema.registry.url",)
-    for client, events in grouped(missing, client_of).items():
+    for client, events in group_by(missing, client_of).items():
         ids = sorted({_schema_id(event) for event in events})
         entries: list[Entry] = list(events)
-        problem = f"the schema registry has no schema with the id {listed(ids)}, for which {counted(len(events), 'request')} asked"
-        writers = [each for each in use.written if each.schema_id in ids]
+        problem = f"the schema registry has no schema with the id {list_in_words(ids)}, for which {counted(len(events), 'request')} asked"
+        writers = [each for each in use.written_ids if each.schema_id in ids]
         if writers:
             problem += f"; {writers[-1].client} has written records with it to {writers[-1].topic}"
             entries.append(writers[-1].exchange)
@@ -69,8 +69,8 @@ def records_without_ids(history: WireHistory) -> Iterable[Finding]:
         "byte 0 and the id of a schema at the beginning"
     )
     settings = ("value.serializer", "key.serializer", "confluent.value.schema.validation")
-    bare = [each for each in use.written if each.schema_id is None and each.subject in use.known_subjects] if use.known_subjects else []
-    for (client, topic, part), found in grouped(bare, lambda each: (each.client, each.topic, each.part)).items():
+    bare = [each for each in use.written_ids if each.schema_id is None and each.subject in use.known_subjects] if use.known_subjects else []
+    for (client, topic, part), found in group_by(bare, lambda each: (each.client, each.topic, each.part)).items():
         count = counted(len(found), "record")
         problem = f"the {part} of {count} for {topic} has no schema id, although schemas are registered in the subject {topic}-{part}"
         entries = evidence(each.exchange for each in found)
@@ -95,11 +95,11 @@ def unfit_subject_names(history: WireHistory) -> Iterable[Finding]:
 
 def _writers_of_other_subjects(use: SchemaUse) -> Iterator[tuple[str, str, list[Entry]]]:
     """Yields the producers whose schemas are not in the subject of the topic, for which others have asked."""
-    asked = grouped([event for event in use.requests if event.fields["method"] != "DELETE"], subject_of)
-    written = [each for each in use.written if each.subject in asked] if use.subjects else []
+    asked = group_by([event for event in use.requests if event.fields["method"] != "DELETE"], subject_of)
+    written = [each for each in use.written_ids if each.subject in asked] if use.subjects else []
     other = [each for each in written if each.subject not in use.subjects.get(each.schema_id or 0, {each.subject})]
-    for (client, topic, part), found in grouped(other, lambda each: (each.client, each.topic, each.part)).items():
-        subjects = listed(sorted(set().union(*(use.subjects[each.schema_id or 0] for each in found))))
+    for (client, topic, part), found in group_by(other, lambda each: (each.client, each.topic, each.part)).items():
+        subjects = list_in_words(sorted(set().union(*(use.subjects[each.schema_id or 0] for each in found))))
         problem = (
             f"the {part} of {counted(len(found), 'record')} for {topic} has a schema of the subject {subjects}, but a client uses the "
             f"subject {topic}-{part}, which does not have it"
@@ -114,9 +114,8 @@ def _readers_of_other_subjects(use: SchemaUse) -> Iterator[tuple[str, str, list[
     for (client, subject), events in _by_client(missing).items():
         others = sorted(each for each in use.known_subjects if _is_same_topic(subject, each))
         if others:
-            problem = (
-                f"the schema registry has no subject {subject}, for which {counted(len(events), 'request')} asked; it has {listed(others)}"
-            )
+            asked = f"the schema registry has no subject {subject}, for which {counted(len(events), 'request')} asked"
+            problem = f"{asked}; it has {list_in_words(others)}"
             yield problem, client, list(events)
 
 
@@ -132,7 +131,7 @@ def _is_same_topic(first: str, second: str) -> bool:
 def automatic_registrations(history: WireHistory) -> Iterable[Finding]:
     """Finds producers that register schemas by themselves although the registry is read-only, or although others use the latest version."""
     use = history.schemas
-    registrations = use.asked(REGISTER, "POST")
+    registrations = use.requests_to(REGISTER, "POST")
     refused = [event for event in registrations if event.fields.get("error_code") == READ_ONLY]
     advice = (
         "register schemas when a program is deployed, for example by `odradek schemas register`, and let the serializers of producers "
@@ -143,9 +142,9 @@ def automatic_registrations(history: WireHistory) -> Iterable[Finding]:
         problem = f"{counted(len(events), 'registration')} in the subject {subject} failed, because the registry does not allow them"
         yield Finding("automatic registration of schemas", client, problem, advice, settings, evidence(events))
     for (client, subject), events in _by_client(_changes_by_producers(use, registrations)).items():
-        readers = [event for event in use.asked(LATEST, "GET") if event.fields["status"] == OK and subject_of(event) == subject]
+        readers = [event for event in use.requests_to(LATEST, "GET") if event.fields["status"] == OK and subject_of(event) == subject]
         if readers:
-            versions = listed(sorted({int(event.fields["version"]) for event in events}))
+            versions = list_in_words(sorted({int(event.fields["version"]) for event in events}))
             problem = (
                 f"a producer has registered version {versions} of {subject} and written records with it, but others use the latest version "
                 f"of the subject ({counted(len(readers), 'request')}), which has changed for them"
@@ -161,7 +160,7 @@ def _changes_by_producers(use: SchemaUse, registrations: Sequence[Event]) -> lis
             continue
         is_same = [each for each in use.requests if each.sequence > event.sequence and each.fields.get("id") == event.fields["id"]]
         next_request = min((each.sequence for each in is_same), default=float("inf"))
-        writes = (each.exchange.sequence for each in use.written if each.schema_id == event.fields["id"])
+        writes = (each.exchange.sequence for each in use.written_ids if each.schema_id == event.fields["id"])
         if any(event.sequence < sequence < next_request for sequence in writes):
             found.append(event)
     return found
@@ -180,7 +179,7 @@ def _refusals(history: WireHistory, reason: str) -> Iterator[Refusal]:
     for client in history.clients:
         found = [
             (exchange, message)
-            for exchange, errors in client.failed
+            for exchange, errors in client.failures
             if exchange.api == "Produce" and "INVALID_RECORD" in errors
             for message in _messages(exchange)
             if reason in message
@@ -206,4 +205,4 @@ def _schema_id(event: Event) -> int:
 
 def _by_client(events: Iterable[Event]) -> dict[tuple[str, str], list[Event]]:
     """Returns requests to the registry by client and subject."""
-    return grouped(events, lambda event: (client_of(event), subject_of(event)))
+    return group_by(events, lambda event: (client_of(event), subject_of(event)))

@@ -62,7 +62,7 @@ def failed_handshakes(history: WireHistory) -> Iterable[Finding]:
     for client in history.clients:
         for cause, connections in _by_cause(client).items():
             advice, settings = next((cure for begin, cure in _CURES.items() if cause.startswith(begin)), _CERTIFICATE)
-            problem = f"{len(connections)} connection{'s' * (len(connections) != 1)} ended before any request was served: {cause}"
+            problem = f"{counted(len(connections), 'connection')} ended before any request was served: {cause}"
             entries = [entry for connection in connections for entry in connection.entries]
             yield Finding("a connection that is not understood", str(client), problem, advice, settings, evidence(entries))
 
@@ -122,7 +122,7 @@ def denials(history: WireHistory) -> Iterable[Finding]:
 def _denied_requests(client: ClientHistory) -> dict[tuple[str, str], list[Exchange]]:
     """Returns the denied requests by their error and the names that they contain."""
     found: dict[tuple[str, str], list[Exchange]] = {}
-    for exchange, errors in client.failed:
+    for exchange, errors in client.failures:
         for error in _RESOURCES.keys() & set(errors):
             names = {"topic": exchange.topics, "group": exchange.groups}.get(_RESOURCES[error], ())
             found.setdefault((error, ", ".join(names)), []).append(exchange)

@@ -56,7 +56,7 @@ def _known_topics(history: WireHistory) -> set[str]:
 def _unknown(client: ClientHistory, known: set[str]) -> dict[str, list[Exchange]]:
     """Returns the requests for topics that do not exist by the names of the topics."""
     found: dict[str, list[Exchange]] = {}
-    for exchange, _ in client.failed:
+    for exchange, _ in client.failures:
         for name, error in _errors_of_topics(exchange) if exchange.api == "Metadata" else ():
             if error == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION and name and name not in known:
                 found.setdefault(name, []).append(exchange)

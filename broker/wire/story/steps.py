@@ -53,10 +53,10 @@ def steps_of(entries: Iterable[Entry]) -> list[StoryStep]:
     names = Names(in_order)
     ended = {(entry.connection, entry.ended) for entry in in_order if isinstance(entry, Exchange)}
     told = [entry for entry in in_order if isinstance(entry, Exchange) or (entry.connection, entry.text) not in ended]
-    return [_exchange(entry, names) if isinstance(entry, Exchange) else _event(entry, names) for entry in _said_once(told)]
+    return [_exchange(entry, names) if isinstance(entry, Exchange) else _event(entry, names) for entry in _without_fault_controls(told)]
 
 
-def _said_once(entries: Sequence[Entry]) -> Iterator[Entry]:
+def _without_fault_controls(entries: Sequence[Entry]) -> Iterator[Entry]:
     """Yields the entries except for controls that add or remove a fault, because an event for the fault follows each of them."""
     for entry, following in zip_longest(entries, entries[1:]):
         if not (isinstance(entry, Event) and isinstance(following, Event) and (entry.kind, following.kind) == ("control", "fault")):

@@ -8,7 +8,7 @@ each record.
 
 from __future__ import annotations
 
-from ..records import InvalidRecords, signed
+from ..records import InvalidRecords, from_zigzag
 from .scan import RecordScan, read_varint
 from .shapes import shape_of_record
 
@@ -102,7 +102,7 @@ def _bounds(columns: list[bytes], expected: int) -> tuple[int, int, bool]:
             return -limit, limit - 1, False
         if expected >= 0 and (is_reached := _reaches(columns, expected)) is not None:
             return -limit, expected, is_reached
-    values = [signed(read_varint(bytes(varint), 0, 64)[0]) for varint in set(zip(*columns, strict=True))]
+    values = [from_zigzag(read_varint(bytes(varint), 0, 64)[0]) for varint in set(zip(*columns, strict=True))]
     return min(values), max(values), True
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..records import COMPRESSION_MASK, TIMESTAMP_TYPE_BIT, BatchHeader, Buffer, InvalidRecords, RecordsEndEarly, signed, varint_rest
+from ..records import COMPRESSION_MASK, TIMESTAMP_TYPE_BIT, BatchHeader, Buffer, InvalidRecords, RecordsEndEarly, from_zigzag, varint_rest
 from .rules import MAX_LONG, MIN_LONG, NO_TIMESTAMP, RecordError, RecordRules, UnreadableRecords
 
 
@@ -107,7 +107,7 @@ def _skip_headers(data: Buffer, count: int, position: int, end: int) -> int:
     if count > 127:
         count, position = varint_rest(data, count, position)
     if count & 1:
-        raise InvalidRecords(f"{signed(count)} headers")
+        raise InvalidRecords(f"{from_zigzag(count)} headers")
     if count >> 1 > end - position:
         raise IndexError
     for _ in range(count >> 1):

@@ -9,13 +9,16 @@ from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient, AlterConfigOpType, ConfigEntry, ConfigResource, NewTopic  # type: ignore[attr-defined]
 
 from odradek import Cluster
-from odradek.broker.appending.batch_checks import SchemaRules
-from odradek.broker.appending.schema_ids import check_schemas
+from odradek.broker.appending.batch_checks import RECORDS_PER_SLICE, SchemaRules
+from odradek.broker.appending.schema_ids import MAX_ERRORS, check_schemas
+from odradek.protocol.batches import records
 from odradek.protocol.batches.checks import RejectedRecords
 from odradek.protocol.batches.compression import Compression
 from odradek.protocol.batches.record_builder import build_batch
 from odradek.protocol.batches.records import Record
 from odradek.protocol.errors import ErrorCode
+from odradek.protocol.messages.produce import PRODUCE, PartitionProduceResponse
+from tests.broker.harness import Client, World, a_batch, produce_request
 
 TOPIC = "io.confluent.kafka.serializers.subject.TopicNameStrategy"
 RECORD, TOPIC_RECORD = TOPIC.replace("TopicName", "RecordName"), TOPIC.replace("TopicName", "TopicRecordName")
@@ -94,3 +97,87 @@ def test_topic_refuses_values_while_its_setting_is_on() -> None:
         state = cluster.snapshot()
         cluster.restore(state)
         assert send(framed(1), framed(3)) == [None, "INVALID_RECORD"]
+
+
+# Batches that are checked in slices
+
+MANY = 4000
+GOOD = [framed(1)] * MANY
+
+
+@pytest.fixture
+def world() -> World:
+    world = World(nodes=1, stepwise=True)
+    world.cluster.topics.create("orders", 2, configs={"confluent.value.schema.validation": "true"})
+    world.cluster.subjects_of_schema = lambda schema_id: SUBJECTS.get(schema_id, ())
+    return world
+
+
+def begin(world: World, values: list[bytes], *, partition: int = 0, **options: Any) -> Client:
+    client = world.client()
+    client.send(PRODUCE, 9, produce_request("orders", a_batch(*values, **options), partition=partition))
+    return client
+
+
+def finish(world: World, *clients: Client) -> tuple[list[PartitionProduceResponse], list[int]]:
+    """Returns the answers to requests, and for each turn the records that were checked in it."""
+    counts: list[int] = []
+    with pytest.MonkeyPatch.context() as patch:
+        read = records._read_record
+
+        def count(*arguments: Any) -> Any:
+            counts[-1] += 1
+            return read(*arguments)
+
+        patch.setattr(records, "_read_record", count)
+        while world.turns.has_more:
+            counts.append(0)
+            world.turn()
+    return [client.receive().responses[0].partition_responses[0] for client in clients], counts
+
+
+@pytest.mark.parametrize("compression", [Compression.NONE, Compression.ZSTD])
+def test_large_batch_is_checked_in_slices(world: World, compression: Compression) -> None:
+    client = begin(world, GOOD, compression=compression)
+    assert client.receive() is None
+    other = begin(world, [framed(1)], partition=1)
+    assert other.receive() is not None, "other clients are served between the slices"
+    (answer,), counts = finish(world, client)
+    assert (answer.error_code, answer.base_offset, max(counts)) == (ErrorCode.NONE, 0, RECORDS_PER_SLICE)
+    assert MANY - 2 * RECORDS_PER_SLICE < sum(counts) < MANY
+    assert world.cluster.topics["orders"].partitions[0].log.end_offset == MANY
+
+
+def test_large_batch_names_its_first_refused_records(world: World) -> None:
+    (answer,), counts = finish(world, begin(world, [*GOOD[:-1], framed(9)]))
+    assert [error.batch_index for error in answer.record_errors] == [MANY - 1]
+    (answer,), counts = finish(world, begin(world, [b"plain"] * MANY))
+    assert (answer.error_code, len(answer.record_errors)) == (ErrorCode.INVALID_RECORD, MAX_ERRORS)
+    assert sum(counts) <= MAX_ERRORS
+    assert world.cluster.topics["orders"].partitions[0].log.end_offset == 0
+
+
+def test_one_large_batch_is_checked_at_a_time(world: World) -> None:
+    first, second = begin(world, GOOD), begin(world, GOOD, partition=1)
+    third = begin(world, GOOD)
+    second.connection.lost("gone")
+    assert world.cluster.checks_schemas
+    answers, counts = finish(world, first, third)
+    assert [answer.base_offset for answer in answers] == [0, MANY]
+    assert max(counts) == RECORDS_PER_SLICE and not world.cluster.checks_schemas
+
+
+def test_client_that_leaves_ends_its_check(world: World) -> None:
+    first, second = begin(world, GOOD), begin(world, GOOD)
+    first.connection.lost("gone")
+    (answer,), _ = finish(world, second)
+    assert (answer.base_offset, world.cluster.checks_schemas) == (0, False)
+
+
+def test_invalid_large_batch_is_refused_as_by_any_topic(world: World) -> None:
+    damaged = bytearray(a_batch(*GOOD))
+    damaged[-1] ^= 1
+    client = world.client()
+    client.send(PRODUCE, 9, produce_request("orders", bytes(damaged)))
+    (answer,), counts = finish(world, client)
+    assert answer.error_code == ErrorCode.CORRUPT_MESSAGE and sum(counts) == 0

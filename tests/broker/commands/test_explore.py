@@ -99,6 +99,7 @@ if pathlib.Path("runs").stat().st_size == 6:
 """
 
 
+@pytest.mark.slow
 def test_ctrl_c_prints_what_was_found_and_has_exit_code_130(tmp_path: Path) -> None:
     (tmp_path / "service.py").write_text(INTERRUPTING + SERVICE)
     program = [sys.executable, "-m", "odradek", "explore", "--topic", "orders:1", "--exec", f"{sys.executable} service.py"]

@@ -139,7 +139,7 @@ def _argument(cluster: Cluster, name: str, annotation: Any, random: Random, fold
         "moment": lambda: cluster.clock.state().now + timedelta(seconds=random.choice((-5, 1, 600))),
         "speed": lambda: random.choice((0.5, 60, -1)),
         "file": lambda: folder / random.choice(("state", "none/state")),
-        "directory": lambda: folder / random.choice(("kafka", "state/kafka")),
+        "directory": lambda: folder / random.choice(("kafka", "new/kafka")),  # no parent of it has the name of a file
         "records": lambda: ["value", ("key", "value")],
         "fault": lambda: random.choice([each.fault for each in cluster.list_faults()] or [1]),
         "pause_s": lambda: 0.0,

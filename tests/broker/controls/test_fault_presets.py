@@ -224,7 +224,8 @@ def test_crashed_client_leaves_its_partitions_to_others(protocol: str) -> None:
         created.subscribe(["orders"])
         return created
 
-    with Cluster(nodes=1, topics={"orders": 2}, settings={"group.initial.rebalance.delay.ms": 0}) as cluster:
+    heartbeats = {"group.consumer.heartbeat.interval.ms": 500, "group.consumer.min.heartbeat.interval.ms": 500}
+    with Cluster(nodes=1, topics={"orders": 2}, settings={"group.initial.rebalance.delay.ms": 0, **heartbeats}) as cluster:
         both = [consumer(cluster, "billing-1"), consumer(cluster, "billing-2")]
 
         def shared() -> bool:

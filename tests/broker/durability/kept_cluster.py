@@ -29,7 +29,7 @@ class KeptCluster:
     def __init__(
         self, path: Path, nodes: int = 1, settings: Mapping[str, str] | None = None, memory_limit_bytes: int | None = None
     ) -> None:
-        self.directory = DataDirectory(path).opened()
+        self.directory = DataDirectory(path).open()
         listeners = {"listeners": "PLAINTEXT://127.0.0.1:0"}
         config = cluster_of([{**listeners, **(settings or {})}], nodes=nodes, cluster_id="c")
         self.turns = Turns[Any](Timers(NOW_MS), lambda: 0.0)

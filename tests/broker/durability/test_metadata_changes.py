@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from odradek.broker.security.acls import Acl, Operation, PatternType, Permission
 from odradek.broker.security.scram_credentials import ScramCredential
 from odradek.protocol.stored import metadata_records as stored_records
 
-from .kept_cluster import KeptCluster
+from .kept_cluster import NOW_MS, KeptCluster
 
 ACLS_ACT = {"authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer"}
 ACL = Acl(ResourceType.TOPIC, "t", PatternType.LITERAL, "User:alice", "*", Operation.READ, Permission.ALLOW)
@@ -58,6 +59,27 @@ def test_accounts_settings_and_quotas_are_kept_and_removed(tmp_path: Path) -> No
     assert not third.accounts.scram_credentials.of("alice")
     assert not third.quotas
     assert third.group_configs == {}
+
+
+def test_delegation_tokens_are_kept_until_they_are_removed(tmp_path: Path) -> None:
+    def started() -> KeptCluster:
+        return KeptCluster(tmp_path / "data", settings={"delegation.token.secret.key": "key of tokens"})
+
+    first = started()
+    removed, renewed = (first.cluster.accounts.tokens.create("User:alice", "User:bob", ["User:carol"], 5000 + n) for n in range(2))
+    assert first.shadow.sync()
+    first.kill()
+
+    second = started()
+    assert list(second.cluster.accounts.tokens) == [
+        replace(each, credentials=second.cluster.accounts.tokens._tokens[each.token_id].credentials) for each in (removed, renewed)
+    ]
+    assert second.cluster.accounts.tokens.expire(removed.hmac, "User:alice", -1)
+    assert second.cluster.accounts.tokens.renew(renewed.hmac, "User:carol", 100) == NOW_MS + 100
+    assert second.shadow.sync()
+    second.kill()
+
+    assert [(each.token_id, each.expiry_ms) for each in started().cluster.accounts.tokens] == [(renewed.token_id, NOW_MS + 100)]
 
 
 def test_unchanged_acl_keeps_its_id(tmp_path: Path) -> None:

@@ -64,6 +64,44 @@ def test_orderly_stop_writes_what_kafka_expects(data: Path) -> None:
     assert values(again.partition()) == [(0, "a")]
 
 
+def test_orderly_stop_waits_for_the_disk_before_it_says_so(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The order is that of Kafka's LogManager.shutdown: logs, checkpoints, `.kafka_cleanshutdown`; then the folder that has their names."""
+    stored = with_topic(data, segment_bytes=str(1 << 20))
+    for _ in range(2):
+        stored.append("." * 600_000)
+    stored.shadow.sync()
+    calls: list[str] = []
+    replace = Path.replace
+
+    def synced(descriptor: int) -> None:
+        number = os.fstat(descriptor).st_ino
+        (path,) = [path for path in (data, *data.rglob("*")) if path.stat().st_ino == number]
+        calls.append(f"sync {str(path).removeprefix(str(data))}")
+
+    def replaced(source: Path, target: Path) -> Path:
+        calls.append(f"name {str(target).removeprefix(str(data))}")
+        return replace(source, target)
+
+    monkeypatch.setattr(os, "fsync", synced)
+    monkeypatch.setattr(os, "fdatasync", synced)
+    monkeypatch.setattr(Path, "replace", replaced)
+    stored.stop()
+    segments = [f"sync /t-0/{base:020d}{suffix}" for base in (0, 1) for suffix in (".log", ".index", ".timeindex")]
+    files = {*segments, f"sync /t-0/{2:020d}.snapshot", "sync /t-0/leader-epoch-checkpoint", "sync /t-0/partition.metadata"}
+    logs = calls[: calls.index("name /recovery-point-offset-checkpoint")]
+    assert files <= set(logs)
+    assert max(map(logs.index, files)) < len(logs) - 1 - logs[::-1].index("sync /t-0")
+    assert calls[-3:] == ["sync /.kafka_cleanshutdown.cleaned", "name /.kafka_cleanshutdown", "sync "]
+
+
+def test_start_removes_the_mark_of_an_orderly_stop_for_good(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    KeptCluster(data).stop()
+    synced: list[Path] = []
+    monkeypatch.setattr(shadow_module, "sync", synced.append)
+    KeptCluster(data).kill()
+    assert synced == [data]
+
+
 def test_each_cut_of_the_last_batch_leaves_those_before(data: Path) -> None:
     """A process that ends within a write leaves any part of it."""
     stored = with_topic(data)
@@ -300,6 +338,39 @@ def test_full_disk_acknowledges_nothing_and_heals(data: Path, full_disk: list[in
     assert values(after_kill(stored).partition()) == [(0, "a"), (1, "b"), (2, "c")]
 
 
+def test_failed_write_within_a_turn_fails_its_end(data: Path, full_disk: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
+    """A checkpoint writes what the turn has changed until then."""
+    monkeypatch.setattr(shadow_module, "CHECKPOINT_BYTES", 100)
+    monkeypatch.setattr(shadow_module, "MIN_CHECKPOINT_BYTES", 10)
+    stored = with_topic(data)
+    stored.append("." * 200)
+    assert stored.shadow.sync()
+    stored.append("b")
+    full_disk[0] = 0
+    stored.work()
+    assert not stored.shadow.sync()
+    assert stored.shadow.sync()  # because nothing is new
+    full_disk[0] = 10**9
+    assert stored.shadow.sync()
+    assert [value for _, value in values(after_kill(stored).partition())] == ["." * 200, "b"]
+
+
+def test_topic_created_again_before_a_checkpoint_is_kept(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shadow_module, "CHECKPOINT_BYTES", 100)
+    monkeypatch.setattr(shadow_module, "MIN_CHECKPOINT_BYTES", 10)
+    stored = with_topic(data)
+    stored.cluster.topics.create("u", 1, 1)
+    stored.append("old")
+    stored.append("." * 200, topic="u")
+    stored.shadow.sync()
+    stored.cluster.delete_topic(stored.cluster.topics["t"])
+    stored.cluster.topics.create("t", 1, 1)
+    stored.append("new")
+    stored.work()  # the checkpoint of u
+    stored.shadow.sync()
+    assert values(after_kill(stored).partition()) == [(0, "new")]
+
+
 def test_kill_while_the_disk_is_full_leaves_what_was_written(data: Path, full_disk: list[int]) -> None:
     stored = with_topic(data)
     stored.append("a")
@@ -384,7 +455,7 @@ def test_abandoned_files_are_as_after_a_kill(data: Path) -> None:
     assert not stored.shadow.sync()
     with pytest.raises(OSError):
         stored.shadow.checkpoint()
-    again = stored.directory.opened()
+    again = stored.directory.open()
     again.unlock()
     assert values(KeptCluster(data).partition()) == [(0, "a")]
 
@@ -586,7 +657,7 @@ def test_topic_is_deleted_after_an_attempt_that_failed(data: Path, monkeypatch: 
 
 def test_failed_checkpoint_is_only_a_warning(data: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
     monkeypatch.setattr(shadow_module, "CHECKPOINT_BYTES", 100)
-    monkeypatch.setattr(shadow_module, "LEAST_CHECKPOINT_BYTES", 10)
+    monkeypatch.setattr(shadow_module, "MIN_CHECKPOINT_BYTES", 10)
     stored = with_topic(data)
     stored.append("." * 200)
     stored.shadow.sync()

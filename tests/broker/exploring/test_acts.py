@@ -129,16 +129,16 @@ def test_member_that_is_cut_off_has_committed_without_knowing(cluster: Cluster) 
     assert (handle.hits, committed(cluster)) == (1, 1)
 
 
-def read_until(consumer: Consumer, is_done: Callable[[], bool]) -> list[bytes | None]:
-    """Reads until a condition holds, at most 300 polls of 100 ms, and returns the values of the records."""
-    found: list[bytes | None] = []
+def read_until(consumer: Consumer, is_done: Callable[[list[bytes | None]], bool]) -> list[bytes | None]:
+    """Returns the values that a consumer has read when a condition on them holds, and fails after 300 polls of 100 ms."""
+    values: list[bytes | None] = []
     for _ in range(300):
-        if is_done():
-            break
+        if is_done(values):
+            return values
         message = consumer.poll(0.1)
         if message is not None:
-            found.append(message.value())
-    return found
+            values.append(message.value())
+    raise AssertionError(f"The condition did not hold after {values} had been read.")
 
 
 def test_rebalance_takes_and_gives_partitions(cluster: Cluster) -> None:
@@ -148,10 +148,8 @@ def test_rebalance_takes_and_gives_partitions(cluster: Cluster) -> None:
     group = {"group.id": "billing", "auto.offset.reset": "earliest", "heartbeat.interval.ms": 100, "log_level": 0}
     with closing(Consumer({"bootstrap.servers": cluster.bootstrap_servers, "enable.auto.commit": False, **group})) as consumer:
         consumer.subscribe(["orders"], on_assign=lambda *_: given.append("given"), on_revoke=lambda *_: given.append("taken"))
-        values: list[bytes | None] = []
-        values += read_until(consumer, lambda: given.count("given") == 2)
-        values += read_until(consumer, lambda: len(values) == 2)
-    assert (handle.hits, given[:3]) == (1, ["given", "taken", "given"])
+        values = read_until(consumer, lambda values: given.count("given") == 2 and len(values) > 0)
+    assert (handle.hits, given[:3], {*values}) == (1, ["given", "taken", "given"], {b"1"})
 
 
 def test_refused_records_are_an_error_and_the_topic_recovers(cluster: Cluster) -> None:
@@ -203,7 +201,7 @@ def test_member_of_several_is_away_while_the_others_go_on(cluster: Cluster) -> N
         message = first.poll(30)
         assert message is not None
         second.subscribe(["orders"])
-        read_until(second, lambda: len(cluster.show_group("billing").members) == 2)
+        read_until(second, lambda _: len(cluster.show_group("billing").members) == 2)
         with pytest.raises(KafkaException):
             first.commit(message=message, asynchronous=False)
     assert handle.hits == 1

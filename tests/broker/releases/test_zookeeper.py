@@ -24,7 +24,11 @@ def test_elect_controller_stays_while_it_is_alive() -> None:
 def test_committed_offset_is_that_of_the_partition() -> None:
     zookeeper = ZooKeeper()
     zookeeper.commit("g", "t", 0, 7)
-    assert [zookeeper.committed("g", "t", 0), zookeeper.committed("g", "t", 1), zookeeper.committed("h", "t", 0)] == [7, None, None]
+    assert [zookeeper.committed_offset("g", "t", 0), zookeeper.committed_offset("g", "t", 1), zookeeper.committed_offset("h", "t", 0)] == [
+        7,
+        None,
+        None,
+    ]
 
 
 def controller(client: Client) -> int:
@@ -86,4 +90,4 @@ def test_snapshot_keeps_controller_and_offsets() -> None:
     state = write_cluster(world.cluster)
     world.restore(state)
     assert world.cluster.zookeeper is not None
-    assert (world.cluster.brokers.controller_id, world.cluster.zookeeper.committed("g", "t", 3)) == (2, 9)
+    assert (world.cluster.brokers.controller_id, world.cluster.zookeeper.committed_offset("g", "t", 3)) == (2, 9)

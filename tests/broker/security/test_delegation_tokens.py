@@ -27,7 +27,7 @@ def timers() -> Timers:
 
 @pytest.fixture
 def tokens(timers: Timers) -> DelegationTokens:
-    return DelegationTokens(BrokerConfig(SETTINGS), timers, Random(1))
+    return DelegationTokens(BrokerConfig(SETTINGS), timers, Random(1), lambda: None)
 
 
 def test_token_lives_for_the_renewal_period_at_most(tokens: DelegationTokens) -> None:
@@ -91,7 +91,7 @@ def test_token_renewers_must_be_users(tokens: DelegationTokens) -> None:
 
 
 def test_tokens_without_a_secret_key_are_disabled(timers: Timers) -> None:
-    tokens = DelegationTokens(BrokerConfig({}), timers, Random(1))
+    tokens = DelegationTokens(BrokerConfig({}), timers, Random(1), lambda: None)
     uses = (
         lambda: tokens.create(ALICE, ALICE, (), 1),
         lambda: tokens.renew(b"", ALICE, 1),

@@ -20,7 +20,7 @@ PLAIN_MODULE = "org.apache.kafka.common.security.plain.PlainLoginModule"
 
 
 def accounts(**passwords: str) -> Accounts:
-    return Accounts(passwords, BrokerConfig({}), Timers(0), Random(1))
+    return Accounts(passwords, BrokerConfig({}), Timers(0), Random(1), lambda: None)
 
 
 def listener(**settings: str) -> SaslListener:
@@ -70,7 +70,7 @@ def test_listeners_without_sasl_have_no_configuration() -> None:
 def test_accounts_do_not_mix_users_and_tokens() -> None:
     """The password of a user is no password of a token with the user's name, and the other way round."""
     config = BrokerConfig({"delegation.token.secret.key": "key of tokens"})
-    known = Accounts({"alice": "secret"}, config, Timers(0), Random(1))
+    known = Accounts({"alice": "secret"}, config, Timers(0), Random(1), lambda: None)
     token = known.tokens.create("User:alice", "User:alice", (), -1)
     mechanism = MECHANISMS[1]
     user, made_up = (known.scram_account("alice", mechanism, by_token) for by_token in (False, True))

@@ -110,8 +110,8 @@ def test_tables_name_existing_settings_only() -> None:
 
 def test_ignored_settings_of_zookeeper_are_known_in_old_releases() -> None:
     settings = {"zookeeper_connect": "zk:2181", "log_message_format_version": "0.10.0"}
-    assert config("2.8", **settings).ignored() == ["zookeeper.connect"]
-    assert config("4.2", **settings).ignored() == ["log.message.format.version", "zookeeper.connect"]
+    assert config("2.8", **settings).ignored_settings() == ["zookeeper.connect"]
+    assert config("4.2", **settings).ignored_settings() == ["log.message.format.version", "zookeeper.connect"]
 
 
 @pytest.mark.parametrize(

@@ -50,7 +50,7 @@ def test_broker_config_rejects_invalid_and_keeps_unknown() -> None:
     with pytest.raises(InvalidConfig, match=r"Invalid value many for configuration num.partitions: Not a number of type INT"):
         BrokerConfig({"num.partitions": "many"})
     config = BrokerConfig({"zookeeper.connect": "zk:2181", "num.io.threads": "16", "num.partitions": "2"})
-    assert config.ignored() == ["num.io.threads", "zookeeper.connect"]
+    assert config.ignored_settings() == ["num.io.threads", "zookeeper.connect"]
 
 
 def test_broker_config_describe_returns_entries() -> None:

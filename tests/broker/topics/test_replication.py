@@ -45,12 +45,12 @@ def state(partition: Partition) -> tuple[int, int, list[int], list[int], list[in
 @pytest.mark.parametrize(
     ("change", "expected"),
     [
-        (lambda a: a.reassigned([3, 1]), ReplicaAssignment([3, 1, 2], [1, 2], [3], [2])),
-        (lambda a: a.reassigned([3, 1]).reverted(), ReplicaAssignment([1, 2], [1, 2], [], [])),
-        (lambda a: a.reassigned([3, 1]).completed(), ReplicaAssignment([3, 1, 2], [1, 2], [3], [2])),
-        (lambda a: a.reassigned([3, 1]).with_in_sync([3]).completed(), ReplicaAssignment([3, 1], [1, 3], [], [])),
-        (lambda a: a.reassigned([2]).completed(), ReplicaAssignment([2], [2], [], [])),
-        (lambda a: a.without(2).reassigned([2]).completed(), ReplicaAssignment([2, 1], [1], [], [1])),
+        (lambda a: a.begin_reassignment([3, 1]), ReplicaAssignment([3, 1, 2], [1, 2], [3], [2])),
+        (lambda a: a.begin_reassignment([3, 1]).cancel_reassignment(), ReplicaAssignment([1, 2], [1, 2], [], [])),
+        (lambda a: a.begin_reassignment([3, 1]).complete_reassignment(), ReplicaAssignment([3, 1, 2], [1, 2], [3], [2])),
+        (lambda a: a.begin_reassignment([3, 1]).with_in_sync([3]).complete_reassignment(), ReplicaAssignment([3, 1], [1, 3], [], [])),
+        (lambda a: a.begin_reassignment([2]).complete_reassignment(), ReplicaAssignment([2], [2], [], [])),
+        (lambda a: a.without(2).begin_reassignment([2]).complete_reassignment(), ReplicaAssignment([2, 1], [1], [], [1])),
         (lambda a: a._replace(isr=[2, 1]).with_in_sync([1]), ReplicaAssignment([1, 2], [2, 1], [], [])),
     ],
 )

@@ -122,3 +122,16 @@ def test_eligible_leaders_are_cleared(name: str, left: list[int] | None) -> None
     image = MetadataImage([TOPIC, partition(eligible_leader_replicas=[1]), stored.ClearElrRecord(topic_name=name)])
 
     assert image.topics[ID].partitions[0].eligible_leader_replicas == left
+
+
+def test_delegation_tokens_are_renewed_and_removed() -> None:
+    given: dict[str, Any] = {"owner": "User:a", "requester": "User:b", "renewers": [], "issue_timestamp": 1, "max_timestamp": 9}
+    tokens = [
+        stored.DelegationTokenRecord(**given, expiration_timestamp=expiry, token_id=token_id)
+        for token_id, expiry in (("one", 4), ("two", 5), ("two", 7))
+    ]
+    removed = [stored.RemoveDelegationTokenRecord(token_id=token_id) for token_id in ("one", "unknown")]
+
+    image = MetadataImage([*tokens, *removed])
+
+    assert {token_id: token.expiration_timestamp for token_id, token in image.tokens.items()} == {"two": 7}

@@ -11,7 +11,7 @@ import pytest
 from odradek.broker.control_errors import InvalidControl
 from odradek.broker.controls.declaration import CONTROLS, Control
 from odradek.broker.controls.interface.command_help import COMMON_OPTIONS, help_of, help_text_of, in_command_words, usage_of
-from odradek.broker.controls.interface.command_line import command_of, control_named, group_of, pairs_of
+from odradek.broker.controls.interface.command_line import command_of, find_control, group_of, pairs_of
 from odradek.broker.controls.interface.examples import example_of
 from odradek.broker.controls.interface.signatures import bind, bind_texts, parameters_of
 from tests.broker.controls.interface.sample_control import SAMPLE, declared_sample  # noqa: F401  (a fixture)
@@ -56,7 +56,7 @@ def test_invalid_arguments_are_named(arguments: str, message: str) -> None:
 
 
 def test_list_without_its_option_takes_all_arguments() -> None:
-    control, arguments = control_named(shlex.split("record produce orders a b c --partition 0"))
+    control, arguments = find_control(shlex.split("record produce orders a b c --partition 0"))
     assert control.words == ("record", "produce")
     assert pairs_of(control, arguments) == [("topic", "orders"), *(("records", each) for each in "abc"), ("partition", "0")]
 
@@ -72,7 +72,7 @@ def test_list_without_its_option_takes_all_arguments() -> None:
 )
 def test_unknown_command_suggests_the_nearest(words: str, message: str) -> None:
     with pytest.raises(InvalidControl) as raised:
-        control_named(words.split())
+        find_control(words.split())
     assert str(raised.value).startswith(message)
 
 
@@ -81,7 +81,7 @@ def test_example_command_is_the_example_call(declared: Control) -> None:
     example = example_of(declared)
     words = shlex.split(command_of(declared, example))
     assert words[:2] == ["odradek", "ctl"]
-    control, arguments = control_named(words[2:])
+    control, arguments = find_control(words[2:])
     assert control is declared
     assert bind_texts(control, pairs_of(control, arguments)) == bind(declared, example)
 
@@ -91,7 +91,7 @@ def test_commands_in_documents_are_accepted(name: str) -> None:
     found = re.findall(r"odradek ctl ((?:[a-z-]+ )+.+?)(?=`|$)", (ROOT / name).read_text(encoding="utf-8"), re.MULTILINE)
     assert found
     for text in found:
-        control, arguments = control_named(shlex.split(text))
+        control, arguments = find_control(shlex.split(text))
         bind_texts(control, pairs_of(control, arguments))
 
 

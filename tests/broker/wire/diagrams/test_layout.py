@@ -20,7 +20,7 @@ from tests.broker.wire.made_exchanges import exchange
 
 def texts(entries: list[Entry], *, folded: bool = True) -> list[str]:
     diagram = diagram_of(entries)
-    return [step.text for step in (diagram.folded if folded else diagram.steps)]
+    return [step.text for step in (diagram.distinct_steps if folded else diagram.steps)]
 
 
 def test_lifelines_are_clients_then_nodes() -> None:

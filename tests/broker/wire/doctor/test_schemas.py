@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from odradek.broker.wire.doctor.examination import examine
-from odradek.broker.wire.doctor.finding import MAX_LISTED, listed
+from odradek.broker.wire.doctor.finding import MAX_LISTED, list_in_words
 from odradek.broker.wire.exchange import Entry, Event, Exchange, Moment
 from odradek.protocol.batches.compression import Compression
 from odradek.protocol.batches.record_builder import build_batch
@@ -220,5 +220,5 @@ def test_producers_without_readers_of_latest_are_no_finding() -> None:
 
 
 def test_long_lists_are_shortened() -> None:
-    assert listed(range(MAX_LISTED)) == "0, 1, 2, 3, 4"
-    assert listed(range(MAX_LISTED + 2)) == "0, 1, 2, 3, 4 and 2 more"
+    assert list_in_words(range(MAX_LISTED)) == "0, 1, 2, 3, 4"
+    assert list_in_words(range(MAX_LISTED + 2)) == "0, 1, 2, 3, 4 and 2 more"
