@@ -11,6 +11,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import md5
+from sys import intern
 from typing import Any, NamedTuple
 
 AVRO = "AVRO"
@@ -166,7 +167,7 @@ def read_schema(fields: Json, timestamp: int) -> StoredSchema:
             int(fields["version"]),
             int(fields["id"]),
             str(fields["schema"]),
-            fields.get("schemaType") or AVRO,
+            intern(fields.get("schemaType") or AVRO),
             references,
             fields.get("metadata"),
             fields.get("ruleSet"),
