@@ -240,7 +240,7 @@ class PartitionFiles:
         for base in self.bases:
             self._open_files.close(self._log_file(base))
         doomed = self.folder.with_name(names.folder_set_aside(self.folder.name, self._topic_id, names.DELETED))
-        with suppress(FileNotFoundError):  # somebody else has deleted it
+        with suppress(FileNotFoundError):  # it was deleted by hand
             self.folder.rename(doomed)
         self._open_files.delete(doomed)
 
@@ -290,7 +290,7 @@ class PartitionFiles:
     def _write_aborted(self, aborted: Sequence[EndedTransaction], end: int) -> None:
         """Adds the aborted transactions of the last segment to its index, and removes those that end behind the offset `end`.
 
-        Those that compaction has removed from memory stay, because their records may still be in the file.
+        Transactions that compaction has removed from memory stay, because their records may still be in the file.
         """
         base = self.bases[-1]
         path = self._path(base, names.TRANSACTION_INDEX)

@@ -136,7 +136,7 @@ def test_abandoned_work_leaves_the_former_segments(stored: KeptCluster) -> None:
     assert values(KeptCluster(stored.directory.path).partition()) == before
 
 
-def test_segments_that_cannot_be_written_wait_for_the_next_compaction(
+def test_segments_that_cannot_be_written_wait_for_another_time(
     stored: KeptCluster, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def fail(*_: object) -> None:
