@@ -28,6 +28,8 @@ MAX_DECODED_BYTES = 2 * 1024 * 1024
 TOKEN_API = "SaslToken"
 """The API of a frame that is a bare SASL token, which follows a SaslHandshake of version 0 and has no header."""
 NO_KEY = -1
+REGISTRY_REQUEST = "schema registry"
+"""The kind of an event that is a request to the schema registry, with its answer."""
 _START = Struct(">hhi")
 _LENGTH = Struct(">h")
 _ERROR_FIELDS = ("error_code", "partition_error_code", "topic_config_error_code")
