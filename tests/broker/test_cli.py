@@ -540,7 +540,10 @@ def test_healthcheck_without_a_cluster_fails() -> None:
             "from odradek.broker.commands import ctl",
             {"asyncio", "broker.cluster.state", "broker.network", "storage"},
         ),
-        ("from odradek import Cluster", {"broker.cluster.state", "broker.network.server", "protocol.frame", "storage.log"}),
+        (
+            "from odradek import Cluster",
+            {"asyncio", "broker.cluster.state", "broker.network.server", "broker.settings.rows", "protocol.schema", "storage.log"},
+        ),
     ],
 )
 def test_declarations_of_controls_import_few_modules(imports: str, left_out: set[str]) -> None:
