@@ -7,11 +7,11 @@ from types import ModuleType
 
 from ..records import TIMESTAMP_TYPE_BIT, BatchHeader, Buffer, InvalidRecords
 from .rules import RecordRules, RejectedRecords
-from .runs import SHORTEST_RUN, read_run
+from .runs import MIN_RUN, read_run
 from .scan import RecordScan
 from .templates import matches_template
 
-FEWEST_IN_COLUMNS = 256
+MIN_IN_COLUMNS = 256
 COPIED_BELOW = 512
 """With fewer bytes per record, copying the payload once saves time, because `bytes` are sliced faster than a memoryview."""
 
@@ -28,7 +28,7 @@ def check_records(data: Buffer, header: BatchHeader, rules: RecordRules, start: 
     count = header.records_count
     if count == 1 and matches_template(data, header, rules, start):
         return header.base_timestamp, True
-    if count >= SHORTEST_RUN and not header.attributes & TIMESTAMP_TYPE_BIT:
+    if count >= MIN_RUN and not header.attributes & TIMESTAMP_TYPE_BIT:
         if len(data) < COPIED_BELOW * count:
             data = bytes(data)
         scan = RecordScan(data, header, rules, lenient, start)
@@ -56,11 +56,11 @@ def _read_in_runs(scan: RecordScan) -> None:
     Each failed search for a run doubles the number of records that are read before the next search, so that searching takes little
     of the time where there are no runs.
     """
-    count, between = scan.header.records_count, SHORTEST_RUN
-    while count - scan.index >= SHORTEST_RUN:
+    count, between = scan.header.records_count, MIN_RUN
+    while count - scan.index >= MIN_RUN:
         if read_run(scan):
-            between = SHORTEST_RUN
-        elif between > SHORTEST_RUN and count - scan.index >= FEWEST_IN_COLUMNS and _read_in_columns(scan):
+            between = MIN_RUN
+        elif between > MIN_RUN and count - scan.index >= MIN_IN_COLUMNS and _read_in_columns(scan):
             return
         else:
             scan.read_one_by_one(min(count, scan.index + between))

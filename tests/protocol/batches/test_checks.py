@@ -36,7 +36,7 @@ def outcome(payload: bytes, header: BatchHeader, rules: RecordRules, lenient: bo
 def checked_on_all_paths(payload: bytes, header: BatchHeader, rules: RecordRules = NO_RULES, lenient: bool = False) -> object:
     found = outcome(payload, header, rules, lenient)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(checks, "SHORTEST_RUN", 1 << 31)
+        patch.setattr(checks, "MIN_RUN", 1 << 31)
         patch.setattr(checks, "matches_template", lambda *_: False)
         singly = outcome(payload, header, rules, lenient)
     if not lenient and isinstance(found, tuple) and isinstance(singly, tuple) and isinstance(found[1], bool):
