@@ -8,6 +8,7 @@ import shutil
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
@@ -135,6 +136,13 @@ def floor() -> Iterator[Broker]:
 def kfake() -> Iterator[Broker]:
     """Runs franz-go's kfake."""
     with start_process(KFAKE, [str(_KFAKE)], kfake) as broker:
+        yield broker
+
+
+@contextmanager
+def kfake_keeping_data() -> Iterator[Broker]:
+    """Runs franz-go's kfake with a new data directory."""
+    with tempfile.TemporaryDirectory() as folder, start_process(KFAKE, [str(_KFAKE), f"{folder}/data"], kfake_keeping_data) as broker:
         yield broker
 
 

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 MARK = "kafka_explore"
 MARK_OPTIONS = ("budget", "depth", "without", "also")
 SHARE = "_kafka_explore_share"
-LEAST_LIMIT_S = 20.0
+MIN_LIMIT_S = 20.0
 SLOWDOWN = 10
 """How many times as long as without faults a run may take, if --kafka-timeout does not say how long."""
 
@@ -123,7 +123,7 @@ class Explorer:
         self.reports: list[pytest.TestReport] = []
         self._options = options = options_of(item)
         if options.damages or any(trial.damage for trial in options.only):
-            item.stash[TOPIC_NUMBER] = 1
+            item.stash[TOPIC_NUMBER] = 1  # each run has a topic of the same name, because the name of a damage contains it
         self.search = Search(name_of(item), self.run, options, time.monotonic, tell)
 
     def run(self, trial: Trial | None) -> RunResult:
@@ -149,7 +149,7 @@ class Explorer:
     @property
     def _limit_s(self) -> float:
         """How long a run may take. The first one may set up fixtures of wider scopes, for which it has the time of the exploration."""
-        return max(LEAST_LIMIT_S, SLOWDOWN * self._slowest_s if self._slowest_s else self._options.budget_s)
+        return max(MIN_LIMIT_S, SLOWDOWN * self._slowest_s if self._slowest_s else self._options.budget_s)
 
     def explore(self, nextitem: pytest.Item | None) -> Exploration:
         """Explores the test, runs it a last time without faults, and returns what was found."""

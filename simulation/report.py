@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ..broker.plurals import counted
 from ..broker.wire.diagrams.formats import FORMATS
 from .environment import EPOCH_S
 from .run import began_ms
@@ -25,7 +26,7 @@ def _lines(failing: Outcome, shrunk: Shrunk, command: str) -> Iterator[str]:
     yield f"  replay:  {command}"
     yield f"  trace:   {failing.trace[:_DIGITS]}, {failing.events:,} events"
     faults = outcome.faults
-    yield f"  faults:  {len(faults)} of {len(failing.faults)} are needed ({shrunk.runs} run{'s' * (shrunk.runs != 1)} without some of them)"
+    yield f"  faults:  {len(faults)} of {len(failing.faults)} are needed ({counted(shrunk.runs, 'run')} without some of them)"
     yield from (f"    {fault}" for fault in faults[:MAX_FAULTS_SHOWN])
     if len(faults) > MAX_FAULTS_SHOWN:
         yield f"    and {len(faults) - MAX_FAULTS_SHOWN} more"

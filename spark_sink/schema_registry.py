@@ -12,7 +12,7 @@ from urllib.error import HTTPError
 from urllib.parse import quote, unquote, urlsplit, urlunsplit
 from urllib.request import Request, urlopen
 
-URL_OPTION = "schema.registry.url"
+URL_OPTION, CA_OPTION = "schema.registry.url", "schema.registry.ssl.ca.location"
 MEDIA_TYPE = "application/vnd.schemaregistry.v1+json"
 TIMEOUT_S = 30.0
 MAX_ANSWER_BYTES = 64 * 1024 * 1024
@@ -35,8 +35,16 @@ class RegistryConfig:
     ca_file: str = ""
 
     def check(self) -> None:
-        """Raises ValueError for an invalid URL."""
+        """Raises ValueError for an invalid URL, and for a file of certificates that cannot be used."""
         self._split()
+        if self.ca_file:
+            self._tls_context()
+
+    def _tls_context(self) -> ssl.SSLContext:
+        try:
+            return ssl.create_default_context(cafile=self.ca_file or None)
+        except OSError as error:  # also SSLError, for a file without certificates
+            raise ValueError(f"Option {CA_OPTION!r} has no certificates: {self.ca_file}: {error.strerror or error}") from None
 
     @property
     def shown(self) -> str:
@@ -56,7 +64,7 @@ class RegistryConfig:
         """Returns the answer to a request. Raises SchemaRequestFailed."""
         url, authorization = self._split()
         headers = {"Accept": MEDIA_TYPE} | ({"Authorization": authorization} if authorization else {})
-        context = ssl.create_default_context(cafile=self.ca_file or None) if url.startswith("https") else None
+        context = self._tls_context() if url.startswith("https") else None
         try:
             with urlopen(Request(url + path, headers=headers), timeout=TIMEOUT_S, context=context) as response:
                 return json.loads(response.read(MAX_ANSWER_BYTES))

@@ -12,7 +12,7 @@ from .client import EARLIEST, LATEST, ClientConfig
 from .client_options import BOOTSTRAP_SERVERS, client_config
 from .error_conditions import start_after_end
 from .offset_options import Bound, ending, starting
-from .schema_registry import URL_OPTION, RegistryConfig
+from .schema_registry import CA_OPTION, URL_OPTION, RegistryConfig
 from .trigger_options import TriggerOptions, trigger_options
 from .user_options import INT64_MAX, UserOptions, is_integer, unexpected_value
 
@@ -133,7 +133,7 @@ def _registry(options: UserOptions) -> RegistryConfig | None:
         return None
     if len(_topics(_subscription(options))) != 1:
         raise ValueError(f"Option {URL_OPTION!r} needs one topic in 'subscribe' or 'assign', whose values have the columns of one schema")
-    config = RegistryConfig(options.text(URL_OPTION, ""), options.text("schema.registry.ssl.ca.location", ""))
+    config = RegistryConfig(options.text(URL_OPTION, ""), options.text(CA_OPTION, ""))
     config.check()
     return config
 

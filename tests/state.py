@@ -18,6 +18,7 @@ from odradek.broker.cluster.controller import Brokers
 from odradek.broker.cluster.log_dirs import LogDirs
 from odradek.broker.cluster.log_levels import LogLevels
 from odradek.broker.cluster.state import ClusterState
+from odradek.broker.groups.coordinator import Groups
 from odradek.broker.groups.settings import GroupSettings
 from odradek.broker.scheduling.timers import Timers
 from odradek.broker.security.authorizer import Authorizer
@@ -83,6 +84,8 @@ def deadlines(armed: Armed) -> dict[Any, int]:
     return {key: armed[key][0] for key in named}
 
 
+GROUPS = ("_table", "classic", "consumer", "share", "streams", "offsets", "offset_expiry")
+"""The attributes of `Groups`, some of which are created on use."""
 _CAPTURE: dict[type, Callable[[Any], Any]] = {
     **dict.fromkeys((Random, Brokers, ClusterState, Timers, Topic, Topics, GroupSettings, *_FUNCTIONS), _left_out),
     Log: lambda log: [log.start_offset, log.end_offset, log.size],
@@ -91,6 +94,7 @@ _CAPTURE: dict[type, Callable[[Any], Any]] = {
     GroupConfig: lambda config: dict(config.overrides),
     MetricSubscriptions: lambda subscriptions: {name: dict(config.overrides) for name, config in subscriptions.configs.items()},
     LogDirs: lambda dirs: {"placed": dict(dirs.placed), "moves": captured(dirs.moves), "chosen": dict(dirs.chosen)},
+    Groups: lambda groups: {name: captured(getattr(groups, name)) for name in GROUPS},
     LogLevels: _left_out,
     Authorizer: lambda authorizer: list(map(repr, authorizer._acls)),
     ShareCoordinator: lambda states: {key: [states.summary(*key), states.read(key, -1)] for key in states},

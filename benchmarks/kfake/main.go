@@ -1,4 +1,5 @@
-// Runs franz-go's kfake in a process of its own: prints its address, and ends when standard input is closed.
+// Runs franz-go's kfake in a process of its own: prints its address, and ends when standard input is closed. An argument is the directory
+// in which it keeps its data.
 package main
 
 import (
@@ -10,7 +11,11 @@ import (
 )
 
 func main() {
-	cluster, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.DefaultNumPartitions(1), kfake.AllowAutoTopicCreation())
+	options := []kfake.Opt{kfake.NumBrokers(1), kfake.DefaultNumPartitions(1), kfake.AllowAutoTopicCreation()}
+	if len(os.Args) > 1 {
+		options = append(options, kfake.DataDir(os.Args[1]))
+	}
+	cluster, err := kfake.NewCluster(options...)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)

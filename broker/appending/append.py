@@ -32,7 +32,6 @@ from ..topics.names import INTERNAL_TOPICS
 from ..topics.partition import Partition
 from ..transactions.transaction import Producer, TopicPartition
 from .batch_checks import AppendRules, Validated, stamp, validate_records
-from .schema_ids import demand_schemas
 from .transaction_check import NotInTransaction, join_transaction
 
 ALL_REPLICAS = -1
@@ -117,6 +116,8 @@ def append(partition: Partition, batch: memoryview, acks: int, transactional_id:
     header = validate_batch(batch, rules.max_message_bytes)
     validated = validate_records(batch, header, rules, now_ms)
     if rules.schemas is not None:
+        from .schema_ids import demand_schemas
+
         demand_schemas(partition, batch, rules.schemas, context)
     if rules.magic < 2:
         from .old_formats import in_older_format
@@ -132,7 +133,7 @@ def append(partition: Partition, batch: memoryview, acks: int, transactional_id:
             partition.untimed.note(appended.base_offset, now_ms)
     context.cluster.wake(partition)
     if partition.held_offset is not None:
-        context.cluster.transactions.write_missing_markers()  # the high watermark may have passed the markers that wait for replicas
+        context.cluster.write_missing_markers()  # the high watermark may have passed the markers that wait for replicas
     return appended
 
 

@@ -46,6 +46,9 @@ WRAPS_BELOW = -(1 << 62)
 """Timestamps below this are compared with the bounds one by one, because Kafka's `now - timestamp` may overflow a Java long for them."""
 _ATTRIBUTES = Struct(">h")
 _TIMESTAMP = Struct(">q")
+_unpack_count = Struct(">57xi").unpack_from
+RECORDS_PER_SLICE = 400
+"""The records that are checked for schemas in one turn, which takes about a millisecond."""
 
 
 class SchemaRules(NamedTuple):
@@ -101,6 +104,11 @@ class AppendRules(NamedTuple):
             SchemaRules.of(config),
         )
         return rules
+
+
+def is_large(records: object) -> bool:
+    """Returns whether the records of a Produce request are too many to be checked for schemas in one turn, as the batch's header says."""
+    return isinstance(records, memoryview) and len(records) >= HEADER.size and _unpack_count(records)[0] > RECORDS_PER_SLICE
 
 
 Validated: TypeAlias = tuple[memoryview, BatchHeader, int, bool]

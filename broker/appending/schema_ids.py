@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, cast
 
 from ...protocol.batches.batch_validation import validate_batch
 from ...protocol.batches.checks import RejectedRecords
-from ...protocol.batches.records import HEADER as BATCH_HEADER
-from ...protocol.batches.records import RecordBatch, read_header
+from ...protocol.batches.records import RecordBatch
 from ...protocol.errors import ErrorCode, KafkaError
 from ...protocol.messages.produce import PartitionProduceData, TopicProduceData
 from ...protocol.schema import ProtocolError
@@ -25,14 +24,12 @@ from ..api.context import Context, find_topic
 from ..scheduling.waiting import NEXT_TURN, Wait
 from ..security.acls import Operation
 from ..topics.partition import Partition
-from .batch_checks import AppendRules, SchemaRules
+from .batch_checks import RECORDS_PER_SLICE, AppendRules, SchemaRules, is_large
 
 if TYPE_CHECKING:
     from ..cluster.state import ClusterState
 
 HEADER = struct.Struct(">bI")
-RECORDS_PER_SLICE = 400
-"""The records that are checked in one turn, which takes about a millisecond."""
 CHECK = "the check of another large batch for schemas"
 """The key of requests that wait for this check."""
 MAX_ERRORS = 1000
@@ -90,11 +87,6 @@ def find_large_batches(topics: list[TopicProduceData], context: Context) -> list
             if partition is not None and AppendRules.cached(partition.topic.config).schemas is not None:
                 found.append((partition, data))
     return found
-
-
-def is_large(records: object) -> bool:
-    """Returns whether the records of a Produce request are too many for one turn, according to the header of the batch."""
-    return isinstance(records, memoryview) and len(records) >= BATCH_HEADER.size and read_header(records).records_count > RECORDS_PER_SLICE
 
 
 def _led_partition(topic_data: TopicProduceData, data: PartitionProduceData, context: Context) -> Partition | None:

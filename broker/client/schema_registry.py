@@ -23,10 +23,14 @@ class InvalidUrl(ValueError):
     """The URL of a registry is malformed."""
 
 
+class InvalidCaFile(ValueError):
+    """The file of certificates to trust cannot be used."""
+
+
 class SchemaRegistryClient:
     """A client of the registry at a URL, which may contain a user and a password: `https://alice:secret@registry:8081`.
 
-    `ca_file` has the certificates that are trusted, by default those of the system. Raises InvalidUrl.
+    `ca_file` has the certificates that are trusted, by default those of the system. Raises InvalidUrl, InvalidCaFile.
     """
 
     def __init__(self, url: str, ca_file: str | None = None) -> None:
@@ -44,7 +48,7 @@ class SchemaRegistryClient:
             credentials = f"{unquote(address.username)}:{unquote(address.password or '')}"
             self._headers["Authorization"] = f"Basic {b64encode(credentials.encode()).decode()}"
         if address.scheme == "https":
-            context = ssl.create_default_context(cafile=ca_file)
+            context = _tls_context(ca_file)
             self._connection: HTTPConnection = HTTPSConnection(host, port, timeout=TIMEOUT_S, context=context)
         else:
             self._connection = HTTPConnection(host, port, timeout=TIMEOUT_S)
@@ -111,3 +115,10 @@ def _part(text: str) -> str:
 
 def _flag(value: bool) -> str:
     return "true" if value else "false"
+
+
+def _tls_context(ca_file: str | None) -> ssl.SSLContext:
+    try:
+        return ssl.create_default_context(cafile=ca_file)
+    except OSError as error:  # also SSLError, for a file without certificates
+        raise InvalidCaFile(f"{ca_file} cannot be used as the certificates to trust: {error.strerror or error}") from None

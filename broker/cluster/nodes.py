@@ -43,7 +43,7 @@ class Nodes:
         broker.fetch_sessions.clear()
         if broker.loaded_share_partitions is not None:
             broker.loaded_share_partitions.clear()
-        self._silence(node_id)
+        self._begin_silence(node_id)
         if graceful:
             self.fence(node_id)
         log.info("node %d has stopped; running nodes: %s", node_id, self._brokers.running)
@@ -51,10 +51,10 @@ class Nodes:
     def silence(self, node_id: int, kind: Silence) -> None:
         """Makes a running node silent: it stops following, and its session begins to run out."""
         self._brokers[node_id].silence = kind
-        self._silence(node_id)
+        self._begin_silence(node_id)
         log.info("node %d is %s", node_id, kind.value)
 
-    def _silence(self, node_id: int) -> None:
+    def _begin_silence(self, node_id: int) -> None:
         if node_id not in self._brokers.silent:
             self._replica_control.node_silenced(node_id)
             self._brokers.silent.add(node_id)

@@ -141,7 +141,7 @@ class ClusterState:
     def _new_controls(self) -> None:
         parts = (self.timers, self.config, self.topics, self.brokers, self.metadata_log, self.coordinator_moves)
         self._controller_parts = ControllerParts(*parts)
-        self.replica_control = ReplicaControl(self._controller_parts, lambda: self.transactions.write_missing_markers(), self.wake)
+        self.replica_control = ReplicaControl(self._controller_parts, self.write_missing_markers, self.wake)
 
     def _new_broker(self, config: NodeConfig, settings: BrokerConfig) -> Broker:
         subscriptions, accounts = lambda: self.metric_subscriptions, lambda: self.accounts
@@ -204,7 +204,9 @@ class ClusterState:
 
     def delete_topic(self, topic: Topic) -> None:
         """Deletes a topic with its records and committed offsets, and wakes the requests that wait for its partitions."""
-        self.groups.share.topic_deleted(topic.id)  # before anything else, so that the topic remains if a record cannot be written
+        groups = self.groups_in_use
+        if groups is not None:  # before anything else, so that the topic remains if a record cannot be written
+            groups.share.topic_deleted(topic.id)
         self.on_topic_deletion(topic)
         self.topics.remove(topic)
         # Requests and fetch sessions may refer to a partition for some time after its deletion. Emptying the log nevertheless frees its
@@ -215,10 +217,11 @@ class ClusterState:
             self.replica_control.deleted(partition)
             partition.delete_before(partition.log.end_offset)
             self.wake(partition)
-        self.groups.offsets.topic_deleted(topic.name)
+        if groups is not None:
+            groups.offsets.topic_deleted(topic.name)
         if SHARE_GROUP_STATE in self.topics:
             self.share_states.topic_deleted(topic.id)
-        self.transactions.write_missing_markers()
+        self.write_missing_markers()
         log.info("deleted topic %s", topic.name)
 
     def discard(self) -> Background:
@@ -241,6 +244,11 @@ class ClusterState:
 
         return Groups(self.timers, self.random, GroupSettings.of(self.config), self)
 
+    @property
+    def groups_in_use(self) -> Groups | None:
+        """All groups of the cluster, None while no request has needed any."""
+        return vars(self).get("groups")
+
     @cached_property
     def regexes(self) -> Resolutions:
         """The regular expressions that groups subscribe to."""
@@ -254,6 +262,16 @@ class ClusterState:
         from ..transactions.coordinator import Transactions, TransactionSettings
 
         return Transactions(self.timers, TransactionSettings.of(self.config), self.transaction_log)
+
+    @property
+    def transactions_in_use(self) -> Transactions | None:
+        """All transactional ids of the cluster, None while no request has needed any."""
+        return vars(self).get("transactions")
+
+    def write_missing_markers(self) -> None:
+        """Writes the markers of transactions that have waited for leaders and replicas, as far as these are there now."""
+        if self.transactions_in_use is not None:
+            self.transactions_in_use.write_missing_markers()
 
     @cached_property
     def share_states(self) -> ShareCoordinator:
@@ -291,8 +309,6 @@ class ClusterState:
 
     def alter_brokers(self, broker: Broker | None, overrides: Mapping[str, str]) -> None:
         """Replaces the dynamic settings of one node or, with None, those of all nodes; topics and groups inherit the new values."""
-        from ..groups.settings import GroupSettings
-
         for node in self.brokers.values() if broker is None else (broker,):
             node.log_dirs.count()
         if broker is None:
@@ -308,7 +324,10 @@ class ClusterState:
         for node in self.brokers.values():
             if node.loaded_share_partitions is not None:
                 node.loaded_share_partitions.settings_changed()
-        self.groups.reload(GroupSettings.of(self.config))
+        if self.groups_in_use is not None:
+            from ..groups.settings import GroupSettings
+
+            self.groups_in_use.reload(GroupSettings.of(self.config))
         self.replica_control.throttles_changed()
         self.replica_control.schedule_unclean_elections(self.topics.partitions())
 

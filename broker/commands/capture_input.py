@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
+from ..plurals import counted
 from ..wire.reading.capture import CaptureReader
 
 PIPE = "-"
@@ -28,5 +29,5 @@ def report_problems(capture: CaptureReader) -> None:
     if capture.problem is not None:
         print(f"odradek: {capture.problem}", file=sys.stderr)
     if capture.encrypted:
-        connections = f"{capture.encrypted} connection{'s' * (capture.encrypted > 1)}"
+        connections = counted(capture.encrypted, "connection")
         print(f"odradek: {connections} with TLS cannot be read; odradek serve --capture writes decrypted captures", file=sys.stderr)

@@ -9,7 +9,7 @@ from contextlib import closing
 from typing import TYPE_CHECKING, BinaryIO, TypeAlias
 
 from .cluster_access import with_client
-from .options import SCHEMA_FORMATS, add_cluster_options, add_registry_option, count, refuse, start
+from .options import SCHEMA_FORMATS, add_cluster_options, add_registry_option, count, refuse, registry_client, start
 
 if TYPE_CHECKING:
     from ...protocol.batches.records import Record
@@ -57,8 +57,6 @@ def _registry(options: argparse.Namespace, environ: Mapping[str, str]) -> Schema
     """Returns a client of the schema registry if keys or values are shown by its schemas. Raises ValueError if its URL is malformed."""
     if options.key_format is None and options.value_format is None:
         return None
-    from .schema_formats import registry_client
-
     return registry_client(options, environ)
 
 

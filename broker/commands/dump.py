@@ -42,7 +42,7 @@ class _Cluster:
         from .ctl_client import NoControlAnswer, send
 
         try:
-            answer = send(*self._access, _control(words), [(name, str(value)) for name, value in arguments.items()], {})
+            answer = send(*self._access, _find_control(words), [(name, str(value)) for name, value in arguments.items()], {})
         except NoControlAnswer as error:
             raise Failed(str(error)) from None
         if answer.status >= 400:
@@ -50,7 +50,7 @@ class _Cluster:
         return loads(answer.body)
 
 
-def _control(words: str) -> Control:
+def _find_control(words: str) -> Control:
     from ..controls import cluster_controls  # noqa: F401  (declares the controls)
     from ..controls.declaration import CONTROLS
 
@@ -71,7 +71,7 @@ def run(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
     cluster = _Cluster(host, port, options.control_token or environ.get("ODRADEK_CONTROL_TOKEN"))
     try:
         topics = _choose(cluster, options.topics)
-        with ProgressBar("records", _offsets(topics), shown=options.directory is not None or not sys.stdout.isatty()) as progress:
+        with ProgressBar("records", _count_offsets(topics), shown=options.directory is not None or not sys.stdout.isatty()) as progress:
             for topic in topics:
                 _write(topic, _records(cluster, topic, progress), options)
     except Failed as error:
@@ -92,7 +92,7 @@ def _choose(cluster: _Cluster, names: list[str]) -> list[dict[str, Any]]:
     return [topics[name] for name in names] or list(topics.values())
 
 
-def _offsets(topics: list[dict[str, Any]]) -> int:
+def _count_offsets(topics: list[dict[str, Any]]) -> int:
     """Returns how many offsets the logs of topics span, at most one for each record."""
     return sum(each["end_offset"] - each["start_offset"] for topic in topics for each in topic["partitions"])
 

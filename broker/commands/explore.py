@@ -40,7 +40,7 @@ exit codes: 0 if the command passes with every fault, 1 if it does not, 2 if it 
 """
 REPRODUCE = "odradek explore --only '{0}' --exec ..."
 INTERRUPTED = 130
-LEAST_LIMIT_S = 30.0
+MIN_LIMIT_S = 30.0
 SLOWDOWN = 5
 """How many times as long as without faults a run may take, if --timeout does not say how long."""
 MAX_OUTPUT_BYTES = 256 * 1024
@@ -161,7 +161,7 @@ class CommandRunner:
         """Returns the exit code of the command, None if it was ended because it took too long."""
         variables = {**self._environ, "BOOTSTRAP_SERVERS": cluster.bootstrap_servers, "ODRADEK_CONTROL": str(cluster.control)}
         usual_s = SLOWDOWN * self._slowest_s if self._slowest_s else self._options.budget  # the first run may have to compile
-        limit_s = self._options.timeout or max(LEAST_LIMIT_S, usual_s)
+        limit_s = self._options.timeout or max(MIN_LIMIT_S, usual_s)
         process = subprocess.Popen(
             self._command, env=variables, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, start_new_session=True
         )

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 if TYPE_CHECKING:
     from ...protocol.client.settings import ClientSecurity
     from ..client.offsets import Start
+    from ..client.schema_registry import SchemaRegistryClient
 
 DEFAULT_CONTROL = "127.0.0.1:9099"
 """The address of the control listener for commands that are not given one."""
@@ -167,12 +168,20 @@ def add_cluster_options(command: argparse.ArgumentParser, output: str = "table",
         parser.add_argument("--output", choices=(output, "json"), default=output_default, help=output_help)
 
 
-def add_registry_option(command: argparse.ArgumentParser) -> None:
-    """Adds the options with which commands reach a schema registry."""
+def add_registry_option(command: argparse.ArgumentParser, default: Any = None) -> None:
+    """Adds the options with which commands reach a schema registry. The second names the registry, because brokers have another CA."""
     url_help = f"URL of the schema registry, also with user and password (default: {REGISTRY_VARIABLE}, or {DEFAULT_REGISTRY})"
-    command.add_argument("--schema-registry", metavar="URL", help=url_help)
+    command.add_argument("--schema-registry", metavar="URL", default=default, help=url_help)
     ca_help = "certificates to trust in the schema registry, as PEM (default: those of the system)"
-    command.add_argument("--registry-ca-file", metavar="FILE", help=ca_help)
+    command.add_argument("--registry-ca-file", metavar="FILE", default=default, help=ca_help)
+
+
+def registry_client(options: argparse.Namespace, environ: Mapping[str, str]) -> SchemaRegistryClient:
+    """Returns a client of the registry in the option, in the environment, or at the default address. Raises ValueError."""
+    from ..client.schema_registry import SchemaRegistryClient
+
+    url = options.schema_registry or environ.get(REGISTRY_VARIABLE) or DEFAULT_REGISTRY
+    return SchemaRegistryClient(url, options.registry_ca_file)
 
 
 def add_command_config(command: argparse.ArgumentParser, default: Any = None) -> None:

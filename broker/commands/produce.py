@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from ..plurals import counted
 from .cluster_access import with_client
-from .options import SCHEMA_FORMATS, add_cluster_options, add_registry_option, count, pair, refuse
+from .options import SCHEMA_FORMATS, add_cluster_options, add_registry_option, count, pair, refuse, registry_client
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -54,7 +54,7 @@ def _encoder(options: argparse.Namespace, environ: Mapping[str, str]) -> SchemaE
     if options.value_format is None:
         return None
     from ..settings.properties import InvalidConfig
-    from .schema_formats import SchemaEncoder, registry_client
+    from .schema_formats import SchemaEncoder
 
     try:
         client = registry_client(options, environ)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -11,20 +10,11 @@ from ..schema_registry.schemas.conversion import Decode, decoder_of, encoder_of
 from ..schema_registry.schemas.json_text import write_json
 from ..schema_registry.schemas.schema import MAX_NESTING
 from ..schema_registry.schemas.wire_format import InvalidData, join_payload, split_payload
-from .options import DEFAULT_REGISTRY, REGISTRY_VARIABLE
 
 if TYPE_CHECKING:
     from ..client.schema_registry import SchemaRegistryClient
 
 MAX_SCHEMA_BYTES = 4 * 1024 * 1024
-
-
-def registry_client(options: argparse.Namespace, environ: Mapping[str, str]) -> SchemaRegistryClient:
-    """Returns a client of the registry in the option, in the environment, or at the default address. Raises InvalidUrl, a ValueError."""
-    from ..client.schema_registry import SchemaRegistryClient
-
-    url = options.schema_registry or environ.get(REGISTRY_VARIABLE) or DEFAULT_REGISTRY
-    return SchemaRegistryClient(url, options.registry_ca_file)
 
 
 class SchemaDecoder:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from .cluster_access import FAILED, show
-from .options import refuse
+from .options import add_registry_option, refuse, registry_client
 
 if TYPE_CHECKING:
     from ..client.schema_registry import SchemaRegistryClient
@@ -21,7 +21,6 @@ examples:
   odradek schemas get orders-value --version 2
   odradek schemas delete orders-value --permanent
 """
-DEFAULT_URL = "http://127.0.0.1:8081"
 INPUT = "-"
 MAX_FILE_BYTES = 4 * 1024 * 1024
 TYPES = {".avsc": "AVRO", ".json": "JSON", ".proto": "PROTOBUF"}
@@ -30,12 +29,12 @@ TYPES = {".avsc": "AVRO", ".json": "JSON", ".proto": "PROTOBUF"}
 
 def run(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
     """Carries out the command. Returns 1 if the registry refuses or the schema is incompatible, and 2 for a mistake in the call."""
-    from ..client.schema_registry import InvalidUrl, RegistryFailure, SchemaRegistryClient
+    from ..client.schema_registry import RegistryFailure
 
     actions = {"list": _list, "get": _get, "register": _register, "check": _check, "delete": _delete}
     try:
-        client = SchemaRegistryClient(options.schema_registry or environ.get("SCHEMA_REGISTRY_URL") or DEFAULT_URL, options.ca_file)
-    except (InvalidUrl, OSError) as error:
+        client = registry_client(options, environ)
+    except ValueError as error:
         return refuse(str(error))
     try:
         return actions[options.action](client, options, environ)
@@ -123,10 +122,7 @@ def add_options(schemas: argparse.ArgumentParser) -> None:
     deleting.add_argument("--version", default="", metavar="N", help="delete this version only")
     deleting.add_argument("--permanent", action="store_true", help="delete what is soft deleted already, so that its id is unknown")
     for parser in (schemas, listing, getting, registering, checking, deleting):
-        url_help = f"URL of the registry, also with user and password (default: SCHEMA_REGISTRY_URL, or {DEFAULT_URL})"
-        parser.add_argument("--schema-registry", metavar="URL", default=argparse.SUPPRESS, help=url_help)
-        ca_help = "certificates to trust, as PEM (default: those of the system)"
-        parser.add_argument("--ca-file", metavar="FILE", default=argparse.SUPPRESS, help=ca_help)
+        add_registry_option(parser, default=argparse.SUPPRESS)
         output_help = "format of the output (default: table)"
         parser.add_argument("--output", choices=("table", "json"), default=argparse.SUPPRESS, help=output_help)
-    schemas.set_defaults(action="list", deleted=False, schema_registry=None, ca_file=None, output="table")
+    schemas.set_defaults(action="list", deleted=False, schema_registry=None, registry_ca_file=None, output="table")

@@ -66,7 +66,7 @@ class ReplicaControls(NodeControls, TopicControls):
                 if _elect(partition, kind, cluster.brokers.running):
                     cluster.replica_control.changed(partition)
                     elections.append(Election(partition.topic.name, partition.index, partition.leader, partition.leader_epoch))
-            cluster.transactions.write_missing_markers()
+            cluster.write_missing_markers()
         return elections
 
     @control("coordinator move")

@@ -48,12 +48,15 @@ class _Marker(NamedTuple):
     committed: bool
 
 
-def replay_coordinators(cluster: ClusterState) -> None:
-    """Fills the coordinators of a cluster from its internal topics. Records that cannot be read are left out with a warning."""
+def replay_coordinators(cluster: ClusterState, *, restarts_timeouts: bool) -> None:
+    """Fills the coordinators of a cluster from its internal topics. Records that cannot be read are left out with a warning.
+
+    With `restarts_timeouts`, the timeouts of open transactions begin again.
+    """
     for partition in _partitions(cluster, CONSUMER_OFFSETS):
         _replay_groups(cluster, partition)
     for partition in _partitions(cluster, TRANSACTION_STATE):
-        _replay_transactions(cluster, partition)
+        _replay_transactions(cluster, partition, restarts_timeouts=restarts_timeouts)
     if SHARE_GROUP_STATE in cluster.topics:
         cluster.load_share_states()
 
@@ -154,7 +157,7 @@ def _replay_group(cluster: ClusterState, kind: RecordType, record: CoordinatorRe
         initialization.deleting = {each.topic_id: each.topic_name for each in value.deleting_topics}
 
 
-def _replay_transactions(cluster: ClusterState, partition: Partition) -> None:
+def _replay_transactions(cluster: ClusterState, partition: Partition, *, restarts_timeouts: bool) -> None:
     found = {}
 
     def apply(entry: _Stored | _Marker) -> None:
@@ -165,7 +168,7 @@ def _replay_transactions(cluster: ClusterState, partition: Partition) -> None:
     _each_readable(partition, apply)
     for transaction in found.values():
         if transaction is not None:
-            cluster.transactions.load(transaction)
+            cluster.transactions.load(transaction, restarts_timeout=restarts_timeouts)
             newest = max(transaction.producer.id, transaction.next_producer_id)
             cluster.producer_ids.next_id = max(cluster.producer_ids.next_id, newest + 1)
 

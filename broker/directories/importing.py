@@ -48,11 +48,12 @@ def import_directories(cluster: ClusterState, source: ImportSource) -> None:
         _import_accounts(cluster, image)
         cluster.producer_ids.next_id = image.next_producer_id
     cluster.producer_ids.next_id = max([cluster.producer_ids.next_id, *(1 + producer_id for producer_id in _producer_ids(cluster))])
-    replay_coordinators(cluster)
+    # The directory of another cluster may be old; its transactions can then be looked at before they time out.
+    replay_coordinators(cluster, restarts_timeouts=not source.has_all_nodes)
     # As after a restart of all brokers: clients find out by the new leader epoch where the logs that they have read end.
     epochs = (partition.leader_epoch for partition in cluster.topics.partitions())
     cluster.topics.begin_leader_epoch(1 + max(epochs, default=0))
-    cluster.transactions.write_missing_markers()
+    cluster.write_missing_markers()
     log.info("imported %s of %s", counted(len(cluster.topics), "topic"), ", ".join(str(each.path) for each in source.directories))
 
 

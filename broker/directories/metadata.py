@@ -80,6 +80,7 @@ def topic_records(topic: Topic, directory_ids: Mapping[int, bytes]) -> Iterator[
 
 def _accounts(cluster: ClusterState) -> Iterator[Message]:
     for acl in cluster.authorizer or ():
+        # With this first byte, the id is none of those that Kafka reserves, and its text does not begin with a dash (Uuid.randomUuid).
         yield stored.AccessControlEntryRecord(id=b"\1" + cluster.random.randbytes(ID_BYTES - 1), **acl._asdict())
     if "accounts" in vars(cluster) or cluster.users:
         for user in (credentials := cluster.accounts.scram_credentials):

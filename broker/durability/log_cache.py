@@ -22,7 +22,7 @@ FREED_PART = 8
 """The part of the limit that is free after each time the limit was exceeded."""
 SLICE_PART = 64
 """The part of the limit that is mapped in one turn."""
-LEAST_BYTES = 1024 * 1024
+MIN_BYTES = 1024 * 1024
 """At least so many bytes are mapped each time and in each turn, because each mapping replaces that of the same file."""
 
 
@@ -37,8 +37,8 @@ class LogCache:
         self._limit_bytes, self._memory, self._map_oldest = limit_bytes, memory, map_oldest
         self._logs: dict[ShadowedLog, None] = {}
         self._due_bytes = limit_bytes
-        self._freed_bytes = max(limit_bytes // FREED_PART, LEAST_BYTES)
-        self._slice_bytes = max(limit_bytes // SLICE_PART, LEAST_BYTES)
+        self._freed_bytes = max(limit_bytes // FREED_PART, MIN_BYTES)
+        self._slice_bytes = max(limit_bytes // SLICE_PART, MIN_BYTES)
         self._is_shrinking = False
 
     def add(self, changed: ShadowedLog) -> None:

@@ -17,7 +17,7 @@ log = logging.getLogger("kafka.log.LogManager")
 def recover(cluster: ClusterState, directory: DataDirectory) -> None:
     """Fills a new cluster with the topics, records, groups, accounts and settings that its data directory contains.
 
-    After a crash, the damaged ends of logs are cut off. Raises InvalidConfig.
+    After a crash, `DataDirectory.source` cuts off the damaged ends of logs. Raises InvalidConfig.
     """
     was_stopped = (directory.path / names.CLEAN_SHUTDOWN).exists()
     log.info("loading logs from %s, which was %s", directory.path, "stopped in order" if was_stopped else "not stopped in order")

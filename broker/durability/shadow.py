@@ -41,7 +41,7 @@ log = logging.getLogger("kafka.log.LogManager")
 
 MAX_OPEN_FILES = 256
 CHECKPOINT_BYTES = 16 * 1024 * 1024
-LEAST_CHECKPOINT_BYTES = 64 * 1024
+MIN_CHECKPOINT_BYTES = 64 * 1024
 """Logs that have grown less than this wait for a later checkpoint, because reading them again after a crash takes no time."""
 MAX_METADATA_BYTES = 16 * 1024 * 1024
 
@@ -193,7 +193,7 @@ class Shadow:
             self._has_failed = False
         if self._grown_bytes >= CHECKPOINT_BYTES and not self._is_checkpointing:
             self._is_checkpointing = True
-            self._cluster.background(self._checkpoint_grown(LEAST_CHECKPOINT_BYTES))
+            self._cluster.background(self._checkpoint_grown(MIN_CHECKPOINT_BYTES))
         if self._cache is not None and self._cache.is_due:
             self._cluster.background(self._cache.shrink())
         return True

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from ..control_errors import InvalidControl
 from ..controls.group_info import GroupInfo
 from ..controls.groups import committed_offset
+from ..plurals import counted
 from .group import Group
 from .topic import Topic, TopicRecord
 
@@ -59,7 +60,7 @@ def assert_records(topic: Topic | Sequence[TopicRecord], expected: Iterable[Any]
     if ignore_order:
         ours, theirs = sorted(ours), sorted(theirs)
     difference = "\n".join(f"  {line.rstrip()}" for line in ndiff(theirs, ours) if not line.startswith("?"))
-    counts = f"expected {len(wanted)} record{'s' * (len(wanted) != 1)} and found {len(found)}"
+    counts = f"expected {counted(len(wanted), 'record')} and found {len(found)}"
     summary = f"{name}: {counts}; {len(shown)} expected record{'s are' if len(shown) != 1 else ' is'} missing"
     raise AssertionError(f"{summary} (- expected, + found)\n{difference}")
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ..plurals import counted
+
 if TYPE_CHECKING:
     from ..controls.http.listener import ControlListener
     from ..network.server import Server, ServerOptions
@@ -24,8 +26,7 @@ class EmbeddedServer:
     def __str__(self) -> str:
         """Returns the nodes with their addresses, or their number while the cluster is not running."""
         if self._running is None:
-            count = len(self.options.config.nodes)
-            return f"{count} node{'s' * (count > 1)}, not running"
+            return f"{counted(len(self.options.config.nodes), 'node')}, not running"
         brokers = self._running.cluster.brokers
         states = {
             node_id: "" if broker.running and not broker.silence else f" ({broker.silence.value if broker.silence else 'stopped'})"

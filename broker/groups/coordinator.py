@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import random
 from collections.abc import Container, Iterator
+from functools import cached_property
 from math import inf
+from typing import TYPE_CHECKING
 
 from ...protocol.errors import ErrorCode
 from ..scheduling.timers import Check, Timers
@@ -21,10 +23,11 @@ from .consumer.requests import ConsumerRequests
 from .offset_requests import OffsetRequests
 from .offsets import offset_record
 from .settings import GroupSettings
-from .share.group import ShareGroup
-from .share.requests import ShareRequests
-from .streams.requests import StreamsRequests
 from .table import Group, GroupTable, tombstones
+
+if TYPE_CHECKING:
+    from .share.requests import ShareRequests
+    from .streams.requests import StreamsRequests
 
 __all__ = ["Group", "GroupSettings", "Groups"]
 
@@ -42,9 +45,21 @@ class Groups:
         self._table = GroupTable(timers, randomness, settings, cluster, self.offset_expiry)
         self.classic = ClassicRequests(self._table)
         self.consumer = ConsumerRequests(self._table)
-        self.share = ShareRequests(self._table)
-        self.streams = StreamsRequests(self._table)
         self.offsets = OffsetRequests(self._table)
+
+    @cached_property
+    def share(self) -> ShareRequests:
+        """The requests of share groups."""
+        from .share.requests import ShareRequests
+
+        return ShareRequests(self._table)
+
+    @cached_property
+    def streams(self) -> StreamsRequests:
+        """The requests of streams groups."""
+        from .streams.requests import StreamsRequests
+
+        return StreamsRequests(self._table)
 
     def __iter__(self) -> Iterator[Group]:
         return iter(self._table)
@@ -90,7 +105,7 @@ class Groups:
             return ErrorCode.GROUP_ID_NOT_FOUND
         if error := group.check_delete():
             return error
-        if isinstance(group, ShareGroup):
+        if group.type == "share":
             if error := self.share.delete(group):
                 return error
         else:
@@ -115,7 +130,7 @@ class Groups:
 
     def _with_offsets(self) -> Iterator[Group]:
         """Yields the groups that may have committed offsets. Share groups have none, and Kafka keeps them until they are deleted."""
-        return (group for group in self if not isinstance(group, ShareGroup))
+        return (group for group in self if group.type != "share")
 
     def _next_offset_expiry_ms(self) -> float:
         """Returns a time before which no offset expires if the groups stay as they are, 0 if there is no group, so that the timer ends."""

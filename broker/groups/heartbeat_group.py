@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
@@ -181,6 +180,8 @@ def metadata_hash(names: Iterable[str], topics: Mapping[str, Topic]) -> int:
 
     A group compares it to notice that a topic was created, deleted or extended.
     """
+    import hashlib
+
     found = sorted((topic.id, len(topic.partitions)) for name in names if (topic := topics.get(name)))
     digest = hashlib.blake2b(repr(found).encode(), digest_size=8).digest()
     return int.from_bytes(digest, "big", signed=True) if found else 0

@@ -27,7 +27,6 @@ from .classic.messages import CONSUMER_PROTOCOL_TYPE
 from .consumer.assignors import Slot
 from .offsets import CommittedOffset, CommittedOffsetIndex, CommittedOffsets, offset_record
 from .settings import GroupSettings
-from .share.group import ShareGroup
 from .states import GroupState
 from .table import Group, GroupTable
 
@@ -126,7 +125,7 @@ class OffsetRequests:
             return ErrorCode.ILLEGAL_GENERATION if generation_id >= 0 else ErrorCode.NONE
         if isinstance(group, ClassicGroup):
             return group.check_transactional_commit(member_id, group_instance_id, generation_id)
-        if isinstance(group, ShareGroup):
+        if group.type == "share":
             return ErrorCode.GROUP_ID_NOT_FOUND
         if generation_id == -1 and not member_id and group_instance_id is None:
             return ErrorCode.NONE
@@ -171,7 +170,7 @@ class OffsetRequests:
     def check_delete(self, group_id: str) -> ErrorCode:
         """Returns NON_EMPTY_GROUP if the group has members whose subscriptions the broker cannot read, NONE if OffsetDelete is allowed."""
         group = self._table.get(group_id)
-        if group is None or isinstance(group, ShareGroup):
+        if group is None or group.type == "share":
             return ErrorCode.GROUP_ID_NOT_FOUND
         may = not isinstance(group, ClassicGroup) or group.is_empty or group.protocol_type == CONSUMER_PROTOCOL_TYPE
         return ErrorCode.NONE if may else ErrorCode.NON_EMPTY_GROUP
@@ -204,7 +203,7 @@ class OffsetRequests:
     def expire(self, group_id: str) -> None:
         """Deletes the offsets of a group that have expired."""
         table, group, offsets = self._table, self._table.get(group_id), self.of(group_id)
-        assert group is not None and not isinstance(group, ShareGroup)  # noqa: S101  (it narrows a type)
+        assert group is not None and group.type != "share"  # noqa: S101  (it narrows a type)
         expired = offsets.expired_partitions(partial(has_expired, group, table.timers.now_ms, table.settings))
         self._delete(group_id, expired)
         if expired:

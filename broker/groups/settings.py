@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..settings.values import BrokerConfig
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GroupSettings:
+class GroupSettings(NamedTuple):
     """Broker settings under Kafka's names, with `_` for `.`.
 
     The defaults are Kafka's, except that the first member of a group does not wait 3 s for others (group.initial.rebalance.delay.ms and
@@ -44,5 +42,5 @@ class GroupSettings:
 
     @classmethod
     def of(cls, config: BrokerConfig) -> GroupSettings:
-        values: dict[str, Any] = {field.name: config.values[field.name.replace("_", ".")] for field in fields(cls)}
-        return cls(**values)
+        values: list[Any] = [config.values[name.replace("_", ".")] for name in cls._fields]
+        return cls(*values)

@@ -11,6 +11,7 @@ import random
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
+from typing import TYPE_CHECKING, TypeAlias
 
 from ...protocol.errors import ErrorCode, KafkaError
 from ...protocol.stored.coordinator_records import CoordinatorRecord
@@ -23,17 +24,17 @@ from .consumer.member import ConsumerMember
 from .consumer.records import consumer_records, consumer_tombstones
 from .conversion import downgrade, may_downgrade
 from .settings import GroupSettings
-from .share.group import ShareGroup
-from .share.member import ShareMember
-from .share.records import share_records
-from .streams.changes import Changes
-from .streams.group import StreamsGroup
-from .streams.records import streams_records, streams_tombstones
+
+if TYPE_CHECKING:
+    from .share.group import ShareGroup
+    from .share.member import ShareMember
+    from .streams.changes import Changes
+    from .streams.group import StreamsGroup
 
 FORMER_EPOCHS_KEPT = 100_000
 _RETENTION_TIMER = "offsets retention"
 
-Group = ClassicGroup | ConsumerGroup | ShareGroup | StreamsGroup
+Group: TypeAlias = "ClassicGroup | ConsumerGroup | ShareGroup | StreamsGroup"
 
 
 class GroupTable:
@@ -70,7 +71,7 @@ class GroupTable:
     def store(self, group: Group) -> None:
         """Adds a group, or replaces the one with the same id."""
         self._groups[group.group_id] = group
-        if isinstance(group, ShareGroup):
+        if group.type == "share":
             self.share_groups[group.group_id] = group
         else:
             self.share_groups.pop(group.group_id, None)
@@ -113,10 +114,10 @@ class GroupTable:
     def new_group(self, kind: str, group_id: str) -> Group:
         """Returns a new group of the class whose attribute `type` is `kind`."""
         new: Mapping[str, Callable[[str], Group]] = {
-            ClassicGroup.type: self.new_classic_group,
-            ConsumerGroup.type: self.new_consumer_group,
-            ShareGroup.type: self.new_share_group,
-            StreamsGroup.type: self.new_streams_group,
+            "classic": self.new_classic_group,
+            "consumer": self.new_consumer_group,
+            "share": self.new_share_group,
+            "streams": self.new_streams_group,
         }
         return new[kind](group_id)
 
@@ -192,10 +193,14 @@ class GroupTable:
     # Share groups
 
     def new_share_group(self, group_id: str) -> ShareGroup:
+        from .share.group import ShareGroup
+
         return ShareGroup(group_id, self.timers, self.settings, self.cluster, self.remove_share_member)
 
     def write_share(self, group: ShareGroup) -> None:
         """Writes the changes of a share group."""
+        from .share.records import share_records
+
         if records := share_records(group):
             self.cluster.write(group.group_id, records)
 
@@ -207,19 +212,26 @@ class GroupTable:
     # Streams groups
 
     def new_streams_group(self, group_id: str) -> StreamsGroup:
+        from .streams.group import StreamsGroup
+
         return StreamsGroup(group_id, self.timers, self.settings, self.cluster, self._expire_streams_member, self._assign_delayed)
 
     def change_streams_group(self, group: StreamsGroup, changes: Changes) -> None:
         """Writes and applies changes. They are not applied if writing raises."""
         if changes:
-            self.cluster.write(group.group_id, streams_records(group.group_id, changes))
+            self._write_streams(group, changes)
             group.apply(changes)
+
+    def _write_streams(self, group: StreamsGroup, changes: Changes) -> None:
+        from .streams.records import streams_records
+
+        self.cluster.write(group.group_id, streams_records(group.group_id, changes))
 
     def _expire_streams_member(self, group: StreamsGroup, member_id: str) -> None:
         """Removes a member, also if the removal cannot be written."""
         changes = group.removal(member_id)
         group.apply(changes)
-        self.cluster.write(group.group_id, streams_records(group.group_id, changes))
+        self._write_streams(group, changes)
 
     def _assign_delayed(self, group: StreamsGroup) -> None:
         self.change_streams_group(group, group.delayed_assignment())
@@ -227,6 +239,8 @@ class GroupTable:
 
 def tombstones(group: ClassicGroup | ConsumerGroup | StreamsGroup) -> list[CoordinatorRecord]:
     """Returns the tombstones of a group without members."""
-    if isinstance(group, ClassicGroup):
-        return [classic_tombstone(group.group_id)]
-    return (streams_tombstones if isinstance(group, StreamsGroup) else consumer_tombstones)(group.group_id)
+    if group.type == "streams":
+        from .streams.records import streams_tombstones
+
+        return streams_tombstones(group.group_id)
+    return [classic_tombstone(group.group_id)] if group.type == "classic" else consumer_tombstones(group.group_id)

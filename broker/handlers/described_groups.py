@@ -7,12 +7,11 @@ hash table by topic partition. ListGroups, DeleteGroups and the requests that de
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from ...protocol.errors import ErrorCode, KafkaError, shorten_message
 from ..api.context import Context
 from ..groups.consumer.group import ConsumerGroup
-from ..groups.share.group import ShareGroup
 from ..groups.table import Group
 from ..kafka_quirks.java_hash import abs_java_hash, partitions_order, timeline_order
 from ..scheduling.slices import Slices, weight_of
@@ -20,6 +19,9 @@ from ..scheduling.waiting import NEXT_TURN, Wait
 from ..security.acls import Operation, ResourceType
 from ..topics.names import CONSUMER_OFFSETS
 from ..topics.partition import Topic
+
+if TYPE_CHECKING:
+    from ..groups.share.group import ShareGroup
 
 _ERROR_ORDER: dict[int, int] = {ErrorCode.GROUP_AUTHORIZATION_FAILED: 0, ErrorCode.INVALID_GROUP_ID: 1}
 """Kafka returns groups with these errors before all others."""

@@ -45,9 +45,9 @@ def elect_leaders(request: ElectLeadersRequest, context: Context) -> Generator[W
             elections = [election for election in elections if election.error_code not in _OMITTED]
         results.append(ReplicaElectionResult(topic=name, partition_result=elections))
         if slices.full(3):
-            context.cluster.transactions.write_missing_markers()
+            context.cluster.write_missing_markers()
             yield NEXT_TURN
-    context.cluster.transactions.write_missing_markers()
+    context.cluster.write_missing_markers()
     return ElectLeadersResponse(replica_election_results=results)
 
 

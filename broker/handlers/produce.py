@@ -48,10 +48,10 @@ from ..appending.append import (
     NOTHING_APPENDED,
     append_to_topic,
 )
+from ..appending.batch_checks import is_large
 from ..appending.error_codes import APPEND_REFUSALS, PartitionError, partition_error_of
 from ..appending.produce_shortcut import learn
 from ..appending.replication_wait import Unreplicated, wait_for_replicas
-from ..appending.schema_ids import check_in_slices, find_large_batches, is_large
 from ..scheduling.slices import Slices
 from ..scheduling.waiting import NEXT_TURN, Wait
 from ..security.acls import Operation, ResourceType
@@ -74,8 +74,11 @@ def produce(request: ProduceRequest, context: Context) -> ProduceResponse | Gene
         topics = _distinct_partitions(topics)
         if request.transactional_id is not None:
             _check_one_producer(request)
-    if any(is_large(data.records) for topic in topics for data in topic.partition_data) and (large := find_large_batches(topics, context)):
-        return _append_checked(large, topics, request, context)
+    if any(is_large(data.records) for topic in topics for data in topic.partition_data):
+        from ..appending.schema_ids import find_large_batches
+
+        if large := find_large_batches(topics, context):
+            return _append_checked(large, topics, request, context)
     return _append_all(topics, request, context)
 
 
@@ -83,6 +86,8 @@ def _append_checked(
     large: list[tuple[Partition, PartitionProduceData]], topics: list[TopicProduceData], request: ProduceRequest, context: Context
 ) -> Generator[Wait, None, ProduceResponse | None]:
     """Appends the batches after large ones have been checked for schemas in slices."""
+    from ..appending.schema_ids import check_in_slices
+
     if not context.owns_buffer:
         context.frame, context.owns_buffer = memoryview(bytearray(context.frame)), True
         for data in [data for topic in topics for data in topic.partition_data if data.records is not None]:

@@ -69,7 +69,7 @@ def _reassign(name: str, wanted: ReassignablePartition, factor_may_change: bool,
         _cancel(partition, context)
     else:
         _start(partition, wanted.replicas, factor_may_change, context)
-    cluster.transactions.write_missing_markers()
+    cluster.write_missing_markers()
 
 
 def _start(partition: Partition, replicas: list[int], factor_may_change: bool, context: Context) -> None:

@@ -86,7 +86,7 @@ class Deletion:
     def _referring_subjects(self, schema: StoredSchema, *, deleted: bool) -> set[str]:
         """Returns the subjects with a version that refers to a version; with `deleted`, also those whose version is soft deleted."""
         index, found = self._index, set()
-        for context, schema_id in index.referring(schema.subject, schema.version):
+        for context, schema_id in index.referrers(schema.subject, schema.version):
             for subject, version in index.subjects_of(context, schema_id).items():
                 referring = index.version(subject, version)
                 if referring is not None and (deleted or not referring.deleted):

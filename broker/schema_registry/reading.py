@@ -101,7 +101,7 @@ class SchemaReader:
     def latest_with_metadata(self, subject: str, properties: dict[str, str], *, deleted: bool) -> StoredSchema:
         """Returns the latest version of a subject whose metadata has these properties. Raises RegistryError if there is none."""
         subject = normal_name(subject)
-        for schema in self._index.descending(subject):
+        for schema in self._index.versions_from_latest(subject):
             given = (schema.metadata or {}).get("properties")
             if (deleted or not schema.deleted) and given is not None and properties.items() <= given.items():
                 return schema
@@ -162,7 +162,7 @@ class SchemaReader:
         found = self.version(subject, version, deleted=True)
         return [
             schema_id
-            for context, schema_id in self._index.referring(found.subject, found.version)
+            for context, schema_id in self._index.referrers(found.subject, found.version)
             if deleted or self._is_alive(context, schema_id)
         ]
 

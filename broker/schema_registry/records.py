@@ -2,7 +2,7 @@
 
 A key has a type: SCHEMA for a version of a subject, CONFIG and MODE for those of a subject or, without one, the global ones, CONTEXT,
 ASSOC, DELETE_SUBJECT for the soft deletion of all versions up to one, CLEAR_SUBJECT, and NOOP, which other registries write to find the
-end of the topic. Values of other registries are read as far as their fields are known.
+end of the topic. `stored_records.py` reads them.
 """
 
 from __future__ import annotations
@@ -97,42 +97,42 @@ def _rule_bytes(rule: Json) -> bytes:
     return "".join(map(str, texts)).encode() + (b"\1" if rule.get("disabled") else b"")
 
 
-class TopicRecord(NamedTuple):
+class SchemaTopicRecord(NamedTuple):
     """A record of `_schemas`. Without a value, it is a tombstone."""
 
     key: bytes
     value: bytes | None
 
 
-def schema_record(schema: StoredSchema) -> TopicRecord:
+def schema_record(schema: StoredSchema) -> SchemaTopicRecord:
     """Returns the record of a version."""
     fields: Json = {"subject": schema.subject, "version": schema.version, "id": schema.id, "schemaType": schema.type}
     fields |= schema.optional_parts | {"schema": schema.text, "deleted": schema.deleted}
-    return TopicRecord(_schema_key(schema.subject, schema.version), _encode(fields))
+    return SchemaTopicRecord(_schema_key(schema.subject, schema.version), _encode(fields))
 
 
-def schema_tombstone(subject: str, version: int) -> TopicRecord:
+def schema_tombstone(subject: str, version: int) -> SchemaTopicRecord:
     """Returns the record of the permanent deletion of a version."""
-    return TopicRecord(_schema_key(subject, version), None)
+    return SchemaTopicRecord(_schema_key(subject, version), None)
 
 
-def subject_record(keytype: str, subject: str | None, fields: Mapping[str, Any] | None) -> TopicRecord:
+def subject_record(keytype: str, subject: str | None, fields: Mapping[str, Any] | None) -> SchemaTopicRecord:
     """Returns a record about a subject, such as its CONFIG, or the global one for None; a tombstone without fields."""
     named = {} if subject is None else {"subject": subject}
-    return TopicRecord(_encode({"keytype": keytype, **named, "magic": 0}), None if fields is None else _encode({**named, **fields}))
+    return SchemaTopicRecord(_encode({"keytype": keytype, **named, "magic": 0}), None if fields is None else _encode({**named, **fields}))
 
 
-def context_record(context: str, *, exists: bool = True) -> TopicRecord:
+def context_record(context: str, *, exists: bool = True) -> SchemaTopicRecord:
     """Returns the record that a context exists, or the tombstone of one that is deleted."""
     fields = {"tenant": TENANT, "context": context}
-    return TopicRecord(_encode({"keytype": "CONTEXT", **fields, "magic": 0}), _encode(fields) if exists else None)
+    return SchemaTopicRecord(_encode({"keytype": "CONTEXT", **fields, "magic": 0}), _encode(fields) if exists else None)
 
 
-def association_record(fields: Mapping[str, Any], *, exists: bool = True) -> TopicRecord:
+def association_record(fields: Mapping[str, Any], *, exists: bool = True) -> SchemaTopicRecord:
     """Returns the record of an association of a subject with a resource, or its tombstone."""
     names = ("resourceName", "resourceNamespace", "resourceType", "associationType", "subject")
     key = {"keytype": "ASSOC", "tenant": TENANT, **{name: fields[name] for name in names}, "magic": 0}
-    return TopicRecord(_encode(key), _encode({"tenant": TENANT, **fields}) if exists else None)
+    return SchemaTopicRecord(_encode(key), _encode({"tenant": TENANT, **fields}) if exists else None)
 
 
 def _schema_key(subject: str, version: int) -> bytes:
@@ -141,47 +141,3 @@ def _schema_key(subject: str, version: int) -> bytes:
 
 def _encode(fields: Mapping[str, Any]) -> bytes:
     return json.dumps(fields, separators=(",", ":"), ensure_ascii=False).encode()
-
-
-class InvalidRecord(Exception):
-    """A record of `_schemas` that no registry has written."""
-
-
-def read_key(key: bytes | None) -> Json:
-    """Returns the fields of a key. Raises InvalidRecord."""
-    return _decode(key or b"")
-
-
-def read_fields(value: bytes) -> Json:
-    """Returns the fields of a value. Raises InvalidRecord."""
-    return _decode(value)
-
-
-def read_schema(fields: Json, timestamp: int) -> StoredSchema:
-    """Returns the version in the fields of a SCHEMA record. Raises InvalidRecord."""
-    try:
-        references = tuple(NamedReference(each["name"], each["subject"], int(each["version"])) for each in fields.get("references") or ())
-        return StoredSchema(
-            str(fields["subject"]),
-            int(fields["version"]),
-            int(fields["id"]),
-            str(fields["schema"]),
-            fields.get("schemaType") or AVRO,
-            references,
-            fields.get("metadata"),
-            fields.get("ruleSet"),
-            bool(fields.get("deleted")),
-            timestamp,
-        )
-    except (KeyError, TypeError, ValueError) as error:
-        raise InvalidRecord(f"a SCHEMA record lacks a field or has one of another type: {error!r}") from None
-
-
-def _decode(data: bytes) -> Json:
-    try:
-        fields = json.loads(data)
-    except (ValueError, RecursionError) as error:
-        raise InvalidRecord(f"not JSON: {error}") from None
-    if not isinstance(fields, dict):
-        raise InvalidRecord("not a JSON object")
-    return fields

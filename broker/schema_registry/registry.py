@@ -12,6 +12,7 @@ from dataclasses import replace
 from ..settings.schema_registry import RegistrySettings
 from .associations import Associations
 from .compatibility import CompatibilityLevel, compare_with_versions
+from .data_contracts import check_rule_names
 from .deletion import Deletion
 from .drafts import NO_ID, NO_VERSION, Draft
 from .errors import (
@@ -24,7 +25,7 @@ from .errors import (
     version_not_found,
 )
 from .index import SchemaIndex
-from .merging import CONFLUENT_VERSION, check_metadata, check_rule_set, merge_metadata, merge_rule_sets, with_version, without_version
+from .merging import CONFLUENT_VERSION, merge_metadata, merge_rule_sets, with_version, without_version
 from .reading import SchemaReader, parse_version
 from .records import Json, StoredSchema, context_record, schema_record, schema_tombstone
 from .schema_parsing import SchemaParser
@@ -57,8 +58,7 @@ class SchemaRegistry:
 
         With `force`, the compatibility is not checked.
         """
-        check_metadata(draft.metadata)
-        check_rule_set(draft.rule_set)
+        check_rule_names(draft.rule_set)
         if not is_valid_subject(draft.subject):
             raise invalid_subject(draft.subject)
         draft = replace(draft, subject=normal_name(draft.subject))
@@ -78,7 +78,7 @@ class SchemaRegistry:
 
     def _add(self, draft: Draft, config: Json, normalize: bool, force: bool) -> StoredSchema:
         self._check_mode(draft)
-        versions = self.index.descending(draft.subject)
+        versions = self.index.versions_from_latest(draft.subject)
         alive = [each for each in versions if not each.deleted]
         next_version = versions[0].version + 1 if versions else 1
         imports = self.settings.mode_in_scope(draft.subject) in (IMPORT, FORWARD)
@@ -135,7 +135,7 @@ class SchemaRegistry:
         if context != DEFAULT_CONTEXT and context not in index.contexts:
             self.topic.write(context_record(context))
         for each in versions:
-            if each.deleted and each.id == stored.id and each.version < version and not index.referring(each.subject, each.version):
+            if each.deleted and each.id == stored.id and each.version < version and not index.referrers(each.subject, each.version):
                 self.topic.write(schema_tombstone(each.subject, each.version))
         self.topic.write(schema_record(stored))
         return stored
@@ -187,7 +187,7 @@ class SchemaRegistry:
             same = None if version is None else index.version(draft.subject, version)
             if same is not None and (deleted or not same.deleted):
                 return same
-            versions = [each for each in index.descending(draft.subject) if deleted or not each.deleted]
+            versions = [each for each in index.versions_from_latest(draft.subject) if deleted or not each.deleted]
         return next((each for each in versions if self._is_same(draft, each)), None)
 
     def _is_same(self, draft: Draft, stored: StoredSchema) -> bool:
@@ -216,7 +216,7 @@ class SchemaRegistry:
         """
         subject = normal_name(draft.subject)
         if version is None:
-            versions = [each for each in self.index.descending(subject) if not each.deleted]
+            versions = [each for each in self.index.versions_from_latest(subject) if not each.deleted]
         else:
             number = parse_version(version)
             found = self.reader.find(subject, number)

@@ -64,7 +64,7 @@ class SchemaParser:
         if not schema.is_described:
             normal = replace(draft, text=schema.normal_text())
             return draft if index.id_of(context, normal.guid) is None else normal
-        for stored in index.descending(draft.subject):
+        for stored in index.versions_from_latest(draft.subject):
             if stored.type == draft.type and self.parse_stored(stored, index).normal_text() == draft.text:
                 return replace(draft, text=stored.text)
         return draft

@@ -24,7 +24,8 @@ from ..cluster.state import ClusterState
 from ..topics.partition import Partition
 from .errors import RegistryError, schema_too_large, store_error
 from .index import SchemaIndex
-from .records import InvalidRecord, TopicRecord
+from .records import SchemaTopicRecord
+from .stored_records import InvalidRecord
 
 log = logging.getLogger("odradek.schema_registry")
 
@@ -43,7 +44,7 @@ class SchemaTopic:
         self._log = _NO_LOG
         self._position = 0
         self._epoch = -1
-        self._unwritten: list[TopicRecord] = []
+        self._unwritten: list[SchemaTopicRecord] = []
 
     @property
     def now_ms(self) -> int:
@@ -91,7 +92,7 @@ class SchemaTopic:
         """Whether there are records to append."""
         return bool(self._unwritten)
 
-    def write(self, *records: TopicRecord) -> None:
+    def write(self, *records: SchemaTopicRecord) -> None:
         """Adds records to those that `commit` appends."""
         self._unwritten += records
 

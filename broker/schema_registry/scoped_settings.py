@@ -9,8 +9,10 @@ from __future__ import annotations
 from typing import Any
 
 from ..settings.schema_registry import RegistrySettings
+from .body_members import text_of
 from .compatibility import CompatibilityLevel
-from .drafts import flag_of, object_of, text_of
+from .config_members import FLAGS, FORWARD, IMPORT, MODES, READONLY, READONLY_OVERRIDE, READWRITE, RULE_SETS, config_members
+from .data_contracts import check_rule_names
 from .errors import (
     RegistryError,
     invalid_compatibility,
@@ -22,16 +24,11 @@ from .errors import (
     reference_exists,
     subject_not_found,
 )
-from .merging import check_rule_set
-from .records import Json, TopicRecord, schema_tombstone, subject_record
+from .records import Json, SchemaTopicRecord, schema_tombstone, subject_record
 from .schema_topic import SchemaTopic
 from .subjects import GLOBAL_CONTEXT, Subject, context_of, is_valid_subject, normal_name, prefix_of
 
-READWRITE, READONLY, READONLY_OVERRIDE, IMPORT, FORWARD = MODES = ("READWRITE", "READONLY", "READONLY_OVERRIDE", "IMPORT", "FORWARD")
-_TEXTS = ("alias", "aliasForDeks", "compatibilityPolicy", "compatibilityGroup")
-_FLAGS = ("normalize", "validateFields", "validateNewSchemas", "validateRules")
-_OBJECTS = ("defaultMetadata", "overrideMetadata", "defaultRuleSet", "overrideRuleSet")
-_INHERITED = (*_FLAGS, "compatibilityPolicy", "compatibilityGroup")
+_INHERITED = (*FLAGS, "compatibilityPolicy", "compatibilityGroup")
 
 
 class ScopedSettings:
@@ -171,15 +168,15 @@ class ScopedSettings:
             raise invalid_subject(subject)
         return _place(subject)
 
-    def _clear(self, subject: str | None) -> list[TopicRecord]:
+    def _clear(self, subject: str | None) -> list[SchemaTopicRecord]:
         """Returns the records that delete soft-deleted versions permanently. Raises RegistryError if there are others."""
         index = self._topic.index
-        subjects = list(index.versions) if subject is None else list(index.matching(subject))
+        subjects = list(index.versions) if subject is None else list(index.subjects_at(subject))
         versions = [schema for each in subjects for schema in index.versions[each].values()]
         if not all(schema.deleted for schema in versions):
             raise not_permitted("Cannot import since found existing subjects")
         for schema in versions:
-            if index.referring(schema.subject, schema.version):
+            if index.referrers(schema.subject, schema.version):
                 raise reference_exists(schema.subject, schema.version)
         return [schema_tombstone(schema.subject, schema.version) for schema in versions]
 
@@ -202,10 +199,9 @@ def _config_changes(body: Json) -> dict[str, Any]:
         if name is not None and level is None:
             raise invalid_compatibility()
         changes["compatibilityLevel"] = None if level is None else level.value
-    for names, read in ((_TEXTS, text_of), (_FLAGS, flag_of), (_OBJECTS, object_of)):
-        changes |= {name: read(body, name) for name in names if name in body}
-    for name in ("defaultRuleSet", "overrideRuleSet"):
-        check_rule_set(changes.get(name))
+    changes |= config_members(body)
+    for name in RULE_SETS:
+        check_rule_names(changes.get(name))
     return changes
 
 

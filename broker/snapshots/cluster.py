@@ -164,8 +164,8 @@ def write_cluster(cluster: ClusterState) -> State:
     """Returns the state of a cluster. It shares the memory of the logs and does not change afterwards."""
     authorizer = cluster.authorizer
     # Coordinators are created, and their modules imported, when they are first used.
-    groups, transactions, accounts = (vars(cluster).get(name) for name in ("groups", "transactions", "accounts"))
-    subscriptions = vars(cluster).get("metric_subscriptions")
+    groups, transactions = cluster.groups_in_use, cluster.transactions_in_use
+    accounts, subscriptions = (vars(cluster).get(name) for name in ("accounts", "metric_subscriptions"))
     return {
         "now_ms": cluster.timers.now_ms,
         "as_version": None if cluster.release is None else cluster.release.name,
@@ -330,7 +330,7 @@ def _continue_from(former: ClusterState, cluster: ClusterState) -> None:
     for partition in cluster.topics.partitions():
         present = former.topics.find_partition(partition.topic.name, partition.index)
         partition.producers.forget_if_changed(None if present is None else present.producers)
-    if (groups := vars(former).get("groups")) is not None:
+    if (groups := former.groups_in_use) is not None:
         cluster.groups.continue_from(groups, _groups().unchanged_groups(groups, cluster.groups))
-    if (transactions := vars(former).get("transactions")) is not None:
+    if (transactions := former.transactions_in_use) is not None:
         cluster.transactions.continue_from(transactions)

@@ -32,7 +32,7 @@ CAUSES = {
     "UNSUPPORTED_PROTOCOL": "the client offers no version of TLS that ssl.enabled.protocols contains",
     "NO_SHARED_CIPHER": "the client offers no cipher suite that the broker may use",
 }
-"""The causes behind the ends of OpenSSL's reasons, such as TLSV1_ALERT_UNKNOWN_CA."""
+"""The causes by the last part of OpenSSL's reasons: TLSV1_ALERT_UNKNOWN_CA ends with the first one."""
 
 on_failure: ContextVar[Callable[[str], None] | None] = ContextVar("on_failure", default=None)
 """The function that is told why the handshake of a connection has failed."""
@@ -71,8 +71,8 @@ class AlertingObject(ssl.SSLObject):
             listener = cast(ListenerContext, self.context).listener
             reason = cause_of(failure, listener)
             network_log.info("[KafkaServer id=%d] TLS handshake on listener %s failed: %s", listener.node_id, listener.name, reason)
-            if (told := on_failure.get()) is not None:
-                told(reason)
+            if (tell := on_failure.get()) is not None:
+                tell(reason)
             if failure.reason in NOT_TLS:
                 raise  # OpenSSL sends no alert to a client that does not use TLS
             raise ssl.SSLWantReadError() from None

@@ -194,11 +194,11 @@ def compaction_limits(topic: Topic) -> CompactionLimits:
     """
     config = topic.config
     max_lag_ms = config.integers["max.compaction.lag.ms"]
-    most_bytes = segment_bytes(config)
+    max_bytes = segment_bytes(config)
     return CompactionLimits(
         config.doubles["min.cleanable.dirty.ratio"],
         config.integers["min.compaction.lag.ms"],
         max_lag_ms,
-        min(most_bytes, INTERNAL_SEGMENT_BYTES) if topic.name in INTERNAL_TOPICS else most_bytes,
+        min(max_bytes, INTERNAL_SEGMENT_BYTES) if topic.name in INTERNAL_TOPICS else max_bytes,
         min(config.integers["segment.ms"], max_lag_ms),
     )

@@ -117,14 +117,15 @@ class Transactions:
             self._set_expiry(former)
         return self._transactions.get(transactional_id)
 
-    def load(self, transaction: Transaction) -> None:
-        """Adds a transactional id that was read from `__transaction_state`. The timeout of an open transaction begins again.
+    def load(self, transaction: Transaction, *, restarts_timeout: bool) -> None:
+        """Adds a transactional id that was read from `__transaction_state`. A prepared transaction gets all its markers again, as in Kafka.
 
-        A prepared transaction gets its missing markers.
+        The timeout of an open transaction counts from its start, as Kafka's, or begins again with `restarts_timeout`.
         """
         self._transactions[transaction.transactional_id] = transaction
         if transaction.state is TransactionState.ONGOING:
-            self._set_timeout(transaction, transaction.timeout_ms)
+            lasted_ms = 0 if restarts_timeout else self._timers.now_ms - transaction.start_ms
+            self._set_timeout(transaction, transaction.timeout_ms - min(max(0, lasted_ms), transaction.timeout_ms))
         elif transaction.state in PREPARED:
             self._write_markers(transaction)
         else:

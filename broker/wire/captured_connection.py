@@ -79,8 +79,8 @@ class CapturedConnection:
     def missing(self, time_ns: int, received: int, sent: int) -> None:
         """Called when bytes in each direction were not captured. The following bytes begin with a frame of the client."""
         self._add_rest(time_ns)
-        self._packets.missing(True, received)
-        self._packets.missing(False, sent)
+        self._packets.skip_bytes(True, received)
+        self._packets.skip_bytes(False, sent)
         self._stream = CapturedStream()
         self._outdated = {True: 0, False: 0}
         self._notes[True].append(f"gap: {received} bytes to the broker and {sent} bytes from it are missing; the capture was too slow")
@@ -102,7 +102,7 @@ class CapturedConnection:
     def _add(self, time_ns: int, from_client: bool, data: bytes) -> None:
         outdated = min(self._outdated[from_client], len(data))
         self._outdated[from_client] -= outdated
-        self._packets.missing(from_client, outdated)
+        self._packets.skip_bytes(from_client, outdated)
         if shown := data[outdated:]:
             notes, self._notes[from_client] = self._notes[from_client], []
             packets = self._packets.data(from_client, shown)

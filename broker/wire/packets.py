@@ -74,7 +74,7 @@ _IPV4 = Struct(">BBHHHBBH4s4s")
 _IPV6 = Struct(">IHBB16s16s")
 _TCP = Struct(">HHIIBBHHH")
 _DONT_FRAGMENT, _TIME_TO_LIVE, _WINDOW = 0x4000, 64, 65_535
-_SYN_OPTIONS = bytes.fromhex("0204ffd7 0103030e".replace(" ", ""))
+_SYN_OPTIONS = bytes.fromhex("0204ffd7 0103030e")
 """A maximum segment size of 65,495 bytes, and a window scale of 14, with which the window is 1 GiB."""
 
 
@@ -119,7 +119,7 @@ class TcpPackets:
         for start in range(0, len(payload), MAX_SEGMENT_BYTES):
             yield self._packet(from_client, PSH | ACK, payload[start : start + MAX_SEGMENT_BYTES])
 
-    def missing(self, from_client: bool, n: int) -> None:
+    def skip_bytes(self, from_client: bool, n: int) -> None:
         """Leaves out `n` bytes, so that a reader notices that they are missing."""
         self._sides(from_client)[0].advance(n)
 

@@ -126,7 +126,7 @@ class Record(NamedTuple):
 
 
 def _load_crc32c(data: Buffer) -> int:
-    """Replaces `crc32c` by the real function, because importing it at startup would take 32 ms."""
+    """Replaces `crc32c` by the real function, because a start needs no checksum."""
     global crc32c
     from . import checksum
 

@@ -50,6 +50,15 @@ Members share only one topic, because Kafka assigns several topics in the order 
 """
 LONG_MS = 60_000
 """A timeout that never expires in a case."""
+WRONG_IDS: dict[str, tuple[int, dict[str, Any]]] = {
+    "no-group": (0, {"group_id": ""}),
+    "blank-group": (0, {"group_id": " "}),
+    "no-member": (0, {"member_id": ""}),
+    "blank-member": (0, {"member_id": "  "}),
+    "no-member.beat": (1, {"member_id": ""}),
+    "no-member.leave": (-1, {"member_id": ""}),
+}
+"""Heartbeats that each protocol refuses: by the names of cases, the member epoch and the wrong id."""
 
 
 def subscription(*topics: str, version: int = 1, owned: Mapping[str, Sequence[int]] | None = None, user_data: bytes | None = None) -> bytes:

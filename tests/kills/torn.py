@@ -21,9 +21,12 @@ from typing import Any
 from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
 
 from odradek import Cluster
+from odradek.broker.client.cluster_client import ClusterClient
+from odradek.protocol.messages.list_transactions import LIST_TRANSACTIONS, ListTransactionsRequest
 from tests.broker.directories.exported_kafka import PATIENCE_S, exported_kafka, properties_of
 from tests.long_run import exit_code_of
 from tests.storage.directories import recording
+from tests.waiting import until
 
 TOPICS: dict[str, Any] = {"orders": 2, "payments": 2, "large": {"partitions": 2, "configs": {"segment.bytes": str(1 << 20)}}}
 NAMES = ["orders", "payments", "large", "transfers"]
@@ -34,13 +37,13 @@ SETTINGS: dict[str, Any] = {
     "log.retention.check.interval.ms": 10**10,  # because the records are years old
     "transaction.max.timeout.ms": 10**8,
 }
+TIMEOUT_MS = 3_600_000
+"""The timeout of transactions, which is long enough for all comparisons, because a tear may open a transaction again."""
 TORN_PART = 0.6
 """The part of the partitions whose logs are torn in each directory."""
 TAIL_BYTES = 400
-WHOLE = ("__cluster_metadata-0", "__transaction_state-0")
-"""Logs that are not torn. If the log of transactions ends with a prepared one, Apache Kafka writes its markers again, and odradek writes
-only those that are missing, so that the end offsets differ.
-"""
+WHOLE = "__cluster_metadata-0"
+"""The log that is not torn, because it says which other ones there are."""
 DIRECTORIES_OF_A_LOAD = 10
 
 
@@ -66,7 +69,7 @@ def killed_directory(folder: Path, random: Random) -> tuple[Path, str]:
         for topic in ("orders", "payments"):
             recording.fill(cluster.bootstrap_servers, topic)
         fill_segments(cluster.bootstrap_servers, random)
-        recording.run_transactions(cluster.bootstrap_servers)
+        recording.run_transactions(cluster.bootstrap_servers, TIMEOUT_MS)
         recording.commit_offsets(cluster.bootstrap_servers)
         unfinished = begin_transaction(cluster.bootstrap_servers)
         (node,) = cluster.export_log_dirs(folder / "export")
@@ -86,8 +89,8 @@ def fill_segments(servers: str, random: Random) -> None:
 
 
 def begin_transaction(servers: str) -> Producer:
-    """Returns the producer of an open transaction, whose timeout is long enough for all comparisons."""
-    options = {"bootstrap.servers": servers, "transactional.id": "unfinished", "transaction.timeout.ms": 3_600_000}
+    """Returns the producer of an open transaction."""
+    options = {"bootstrap.servers": servers, "transactional.id": "unfinished", "transaction.timeout.ms": TIMEOUT_MS}
     producer = Producer(options)
     producer.init_transactions()
     producer.begin_transaction()
@@ -97,8 +100,8 @@ def begin_transaction(servers: str) -> Producer:
 
 
 def logs_of(directory: Path) -> list[list[Path]]:
-    """Returns the segments of each partition that has batches, in order, without the logs that are not torn."""
-    folders = sorted(path for path in directory.iterdir() if path.is_dir() and path.name not in WHOLE)
+    """Returns the segments of each partition that has batches, in order, without the log of the metadata."""
+    folders = sorted(path for path in directory.iterdir() if path.is_dir() and path.name != WHOLE)
     logs = [sorted(folder.glob("*.log")) for folder in folders]
     return [log for log in logs if any(path.stat().st_size for path in log)]
 
@@ -107,7 +110,7 @@ def tear(log: list[Path], random: Random) -> str:
     """Damages a log, most often at its end, and returns what was done."""
     path = random.choice([*log, *[log[-1]] * 4])
     content = bytearray(path.read_bytes())
-    # Apache Kafka ends at its start if zeros follow the batches of any segment but the last one.
+    # Apache Kafka ends at its start with CorruptRecordException if zeros follow the batches of any segment but the last one.
     how = random.choice(["cut", "cut", "cut", "zeros" if path is log[-1] else "cut", "garbage", "flip"])
     at = random.randrange(max(0, len(content) - TAIL_BYTES), len(content) or 1) if how != "flip" else random.randrange(len(content) or 1)
     if how == "zeros":
@@ -128,6 +131,7 @@ def differences_on(torn: Path, properties: str) -> Iterator[str]:
         ours = recording.describe(cluster.bootstrap_servers, NAMES)
     with kafka_on(torn / "kafka", torn, properties) as servers:
         wait_for_leaders(servers)
+        wait_for_markers(servers)
         theirs = recording.describe(servers, NAMES)
     for name in NAMES:
         for view in ("configs", "committed", "all"):
@@ -162,6 +166,14 @@ def is_led(consumer: Consumer, partition: TopicPartition) -> bool:
     except KafkaException:
         return False
     return True
+
+
+def wait_for_markers(servers: str) -> None:
+    """Returns when no transaction is prepared, because a coordinator writes the markers of those that it finds after its start."""
+    host, _, port = servers.partition(":")
+    request = ListTransactionsRequest(state_filters=["PrepareCommit", "PrepareAbort"], producer_id_filters=[])
+    with ClusterClient([(host, int(port))]) as client:
+        until(lambda: (found := client.any(LIST_TRANSACTIONS, request)).error_code == 0 and not found.transaction_states, PATIENCE_S)
 
 
 def main(argv: list[str]) -> int:

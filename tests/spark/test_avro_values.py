@@ -284,6 +284,7 @@ def test_registry_that_is_away_is_an_error() -> None:
         ({"subscribePattern": "a"}, "needs one topic"),
         ({"assign": '{"a": [0], "b": [0]}'}, "needs one topic"),
         ({"subscribe": "a", "schema.registry.url": "localhost:8081"}, "must be a URL"),
+        ({"subscribe": "a", "schema.registry.ssl.ca.location": "/none"}, "has no certificates: /none: No such file"),
     ],
 )
 def test_options_are_checked(options: dict[str, str], message: str) -> None:

@@ -35,6 +35,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Mapping
 from functools import partial
+from typing import Literal
 
 from ....protocol.errors import ErrorCode
 from ...plurals import counted
@@ -52,7 +53,7 @@ NEW_MEMBER_JOIN_TIMEOUT_MS = 300_000
 class RebalancingGroup:
     """The states, generations and timers of a classic group. `ClassicGroup` adds the requests."""
 
-    type = "classic"
+    type: Literal["classic"] = "classic"
 
     def __init__(
         self,

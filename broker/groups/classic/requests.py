@@ -14,8 +14,6 @@ from ...scheduling.waiting import Reply
 from ..consumer import classic_members
 from ..consumer.group import ConsumerGroup
 from ..conversion import may_downgrade
-from ..share.group import ShareGroup
-from ..streams.group import StreamsGroup
 from ..table import Group, GroupTable
 from .group import ClassicGroup
 from .members import fits_generated_id
@@ -40,11 +38,11 @@ class ClassicRequests:
         group = table.get(group_id)
         if error := self._check_join(group_id, join, group):
             reply.set(error)
-        elif isinstance(group, ShareGroup):
+        elif group is not None and group.type == "share":
             reply.set(JoinResult(ErrorCode.INCONSISTENT_GROUP_PROTOCOL))
         elif isinstance(group, ConsumerGroup) and not group.is_empty:
             reply.set(self._join_consumer_group(group, join))
-        elif isinstance(group, StreamsGroup) and not group.is_empty:
+        elif group is not None and group.type == "streams" and not group.is_empty:
             reply.set(JoinResult(ErrorCode.INCONSISTENT_GROUP_PROTOCOL))
         else:
             classic = group if isinstance(group, ClassicGroup) else table.create_classic_group(group_id, group)
@@ -61,7 +59,7 @@ class ClassicRequests:
             return JoinResult(ErrorCode.INVALID_SESSION_TIMEOUT, join.member_id)
         if not fits_generated_id(join):
             return JoinResult(ErrorCode.UNKNOWN_SERVER_ERROR)
-        if join.member_id and (group is None or (isinstance(group, ConsumerGroup | StreamsGroup) and group.is_empty)):
+        if join.member_id and (group is None or (group.type in ("consumer", "streams") and group.is_empty)):
             return JoinResult(ErrorCode.UNKNOWN_MEMBER_ID, join.member_id)
         return None
 
@@ -127,7 +125,7 @@ class ClassicRequests:
     def _find(self, group_id: str) -> ClassicGroup | ConsumerGroup | None:
         """Returns a group that can have members of the classic protocol."""
         group = self._table.get(group_id) if group_id else None
-        return None if isinstance(group, ShareGroup | StreamsGroup) else group
+        return group if isinstance(group, ClassicGroup | ConsumerGroup) else None
 
 
 def _missing_group_error(group_id: str) -> ErrorCode:

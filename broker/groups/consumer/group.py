@@ -33,6 +33,7 @@ from base64 import urlsafe_b64encode
 from collections import Counter
 from collections.abc import Callable, Iterable
 from functools import partial
+from typing import Literal
 
 from ....protocol.errors import ErrorCode, KafkaError
 from ....protocol.stored.coordinator_records import RecordType
@@ -63,7 +64,7 @@ class ConsumerGroup(CommittingGroup[ConsumerMember]):
     group.
     """
 
-    type = "consumer"
+    type: Literal["consumer"] = "consumer"
     protocol_type = CONSUMER_PROTOCOL_TYPE
     epoch: int
     members: RevertibleDict[str, ConsumerMember]

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Generator
 from weakref import WeakValueDictionary, ref
 
-from ...kafka_quirks.re2 import Regex
 from ...scheduling.waiting import NEXT_TURN, Background
 
 VISITS_AT_ONCE = 20_000
@@ -25,6 +24,8 @@ class Resolution:
     """
 
     def __init__(self, text: str) -> None:
+        from ...kafka_quirks.re2 import Regex
+
         self._regex = Regex(text)
         self._matches: dict[str, bool] = {}
         self._work: Generator[int, None, None] | None = None

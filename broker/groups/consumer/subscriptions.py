@@ -10,7 +10,6 @@ from collections.abc import Callable
 
 from ....protocol.errors import ErrorCode, KafkaError
 from ....protocol.stored.coordinator_records import RecordType
-from ...kafka_quirks.re2 import InvalidRegularExpression
 from ...scheduling.revertible import RevertibleDict
 from ...scheduling.timers import Timers
 from ..cluster_view import ClusterView
@@ -70,6 +69,8 @@ class Subscriptions:
     def check(self, regex: str | None) -> None:
         """Raises KafkaError with INVALID_REGULAR_EXPRESSION for an expression that RE2 does not accept."""
         if regex and regex not in self._resolutions:
+            from ...kafka_quirks.re2 import InvalidRegularExpression
+
             try:
                 self._resolutions[regex] = self._cluster.regexes.get(regex)
             except InvalidRegularExpression as error:

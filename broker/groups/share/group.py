@@ -22,6 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import partial
+from typing import Literal
 
 from ....protocol.errors import ErrorCode
 from ....protocol.stored.coordinator_records import RecordType
@@ -49,7 +50,8 @@ MIN_RETRY_MS = 5_000
 class ShareGroup(HeartbeatGroup[ShareMember]):
     """One share group. `remove_member` is called with the group and a member that leaves or expires, and removes it by `remove`."""
 
-    type = protocol_type = "share"
+    type: Literal["share"] = "share"
+    protocol_type = "share"
     epoch: int
     members: RevertibleDict[str, ShareMember]
 

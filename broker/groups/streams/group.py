@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
+from typing import Literal
 
 from ....protocol.errors import ErrorCode
 from ...kafka_quirks.java_hash import timeline_order
@@ -57,7 +58,8 @@ class Unwritten:
 class StreamsGroup(CommittingGroup[StreamsMember]):
     """One group of the streams protocol. `remove_member` is called with the group and a member that has expired."""
 
-    type = protocol_type = "streams"
+    type: Literal["streams"] = "streams"
+    protocol_type = "streams"
     members: dict[str, StreamsMember]
 
     def __init__(

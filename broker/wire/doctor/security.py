@@ -62,7 +62,7 @@ def failed_handshakes(history: WireHistory) -> Iterable[Finding]:
     for client in history.clients:
         for cause, connections in _by_cause(client).items():
             advice, settings = next((cure for begin, cure in _CURES.items() if cause.startswith(begin)), _CERTIFICATE)
-            problem = f"{len(connections)} connection{'s' * (len(connections) != 1)} ended before any request was served: {cause}"
+            problem = f"{counted(len(connections), 'connection')} ended before any request was served: {cause}"
             entries = [entry for connection in connections for entry in connection.entries]
             yield Finding("a connection that is not understood", str(client), problem, advice, settings, evidence(entries))
 

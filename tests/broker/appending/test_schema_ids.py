@@ -9,8 +9,8 @@ from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient, AlterConfigOpType, ConfigEntry, ConfigResource, NewTopic  # type: ignore[attr-defined]
 
 from odradek import Cluster
-from odradek.broker.appending.batch_checks import SchemaRules
-from odradek.broker.appending.schema_ids import MAX_ERRORS, RECORDS_PER_SLICE, check_schemas
+from odradek.broker.appending.batch_checks import RECORDS_PER_SLICE, SchemaRules
+from odradek.broker.appending.schema_ids import MAX_ERRORS, check_schemas
 from odradek.protocol.batches import records
 from odradek.protocol.batches.checks import RejectedRecords
 from odradek.protocol.batches.compression import Compression

@@ -47,3 +47,16 @@ def test_cluster_with_same_seed_is_reproduced() -> None:
     assert first.cluster.cluster_id == second.cluster.cluster_id
     assert first.cluster.topics["t"].id == second.cluster.topics["t"].id
     assert [p.replicas for p in first.cluster.topics.partitions()] == [p.replicas for p in second.cluster.topics.partitions()]
+
+
+def test_deleted_topic_needs_no_coordinator() -> None:
+    """The groups of a cluster are made, and their 60 modules imported, when a request needs one."""
+    world = World()
+    topic = world.cluster.topics.create("t", 1)
+    world.cluster.delete_topic(topic)
+    world.cluster.alter_brokers(None, {"group.max.size": "5"})
+    world.cluster.nodes.stop(2)
+    assert (world.cluster.groups_in_use, world.cluster.transactions_in_use) == (None, None)
+    assert world.cluster.groups.settings.group_max_size == 5
+    world.cluster.alter_brokers(None, {"group.max.size": "6"})
+    assert world.cluster.groups.settings.group_max_size == 6

@@ -101,3 +101,14 @@ def test_server_that_is_no_registry_is_named(capsys: pytest.CaptureFixture[str])
     assert f"{host}:{port}" in capsys.readouterr().err
     assert main(["schemas", "--schema-registry", f"http://{host}:{port}"]) == 1
     assert "no answer from the schema registry" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", [["schemas"], ["consume", "orders", "--value-format", "avro"]])
+def test_certificates_to_trust_are_those_of_the_option(
+    cluster: Cluster, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, command: list[str]
+) -> None:
+    monkeypatch.delenv("SSL_CERT_FILE")
+    if command == ["schemas"]:
+        assert main([*command, "--registry-ca-file", cluster.tls.ca_file]) == 0
+    assert main([*command, "--registry-ca-file", __file__]) == 2
+    assert "cannot be used as the certificates to trust" in capsys.readouterr().err

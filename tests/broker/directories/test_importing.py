@@ -94,6 +94,12 @@ def test_transactions_and_producers_continue(tmp_path: Path) -> None:
     assert now.producer_epoch > open_before.producer_epoch
 
 
+def test_timeout_of_an_open_transaction_begins_again(tmp_path: Path) -> None:
+    cluster = imported(unpack("kafka-4.3.1-killed", tmp_path))
+
+    assert dict(cluster.timers.remaining())["transaction", "unfinished"] == 60_000
+
+
 def test_restart_and_reset_return_to_the_directories(tmp_path: Path) -> None:
     cluster = Cluster(from_log_dirs=[unpack("kafka-4.3.1", tmp_path)], settings=FOREVER)
     for _ in range(2):

@@ -12,6 +12,7 @@ from odradek import Cluster
 from odradek.broker.durability.data_directory import DataDirectory
 from odradek.broker.settings.properties import InvalidConfig
 from odradek.storage.directories.log_directory import LogDirectory
+from tests.storage.directories.recorded_directories import unpack
 
 from .kept_cluster import KeptCluster, values
 
@@ -136,3 +137,10 @@ def test_seed_data_is_loaded_once(tmp_path: Path) -> None:
     for _ in range(2):
         with Cluster(data=tmp_path / "t.jsonl", data_dir=tmp_path / "data") as cluster:
             assert [record.value for record in cluster.records("t")] == [b"seed"]
+
+
+def test_timeout_of_a_transaction_counts_from_its_start(tmp_path: Path) -> None:
+    stored = KeptCluster(unpack("kafka-4.3.1-killed", tmp_path))
+
+    assert dict(stored.turns.timers.remaining())["transaction", "unfinished"] == 0
+    stored.kill()

@@ -342,7 +342,7 @@ def test_full_disk_acknowledges_nothing_and_heals(data: Path, full_disk: list[in
 def test_failed_write_within_a_turn_fails_its_end(data: Path, full_disk: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
     """A checkpoint writes what the turn has changed until then."""
     monkeypatch.setattr(shadow_module, "CHECKPOINT_BYTES", 100)
-    monkeypatch.setattr(shadow_module, "LEAST_CHECKPOINT_BYTES", 10)
+    monkeypatch.setattr(shadow_module, "MIN_CHECKPOINT_BYTES", 10)
     stored = with_topic(data)
     stored.append("." * 200)
     assert stored.shadow.sync()
@@ -358,7 +358,7 @@ def test_failed_write_within_a_turn_fails_its_end(data: Path, full_disk: list[in
 
 def test_topic_created_again_before_a_checkpoint_is_kept(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shadow_module, "CHECKPOINT_BYTES", 100)
-    monkeypatch.setattr(shadow_module, "LEAST_CHECKPOINT_BYTES", 10)
+    monkeypatch.setattr(shadow_module, "MIN_CHECKPOINT_BYTES", 10)
     stored = with_topic(data)
     stored.cluster.topics.create("u", 1, 1)
     stored.append("old")
@@ -659,7 +659,7 @@ def test_topic_is_deleted_after_an_attempt_that_failed(data: Path, monkeypatch: 
 
 def test_failed_checkpoint_is_only_a_warning(data: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
     monkeypatch.setattr(shadow_module, "CHECKPOINT_BYTES", 100)
-    monkeypatch.setattr(shadow_module, "LEAST_CHECKPOINT_BYTES", 10)
+    monkeypatch.setattr(shadow_module, "MIN_CHECKPOINT_BYTES", 10)
     stored = with_topic(data)
     stored.append("." * 200)
     stored.shadow.sync()

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 from odradek.broker.groups.classic.messages import Join, JoinResult, Leave, Protocol
 from odradek.broker.scheduling.waiting import Reply
 from odradek.protocol.errors import ErrorCode
@@ -32,3 +35,11 @@ def test_group_with_only_pending_member_ids_is_deleted() -> None:
     scene.advance(10 * MINUTE_MS)
     assert list(scene.groups) == []
     assert len(scene.timers) == 0
+
+
+def test_classic_and_consumer_groups_import_no_other_kinds() -> None:
+    """Most programs use neither share nor streams groups, whose modules take as long to import as the rest."""
+    code = "import sys, odradek.broker.groups.coordinator; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env={"PYTHONPATH": ":".join(sys.path)})
+    kinds = ("odradek.broker.groups.share", "odradek.broker.groups.streams", "odradek.broker.kafka_quirks.re2")
+    assert not [name for name in done.stdout.split() if name.startswith(kinds)]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from odradek.broker.groups.classic.messages import Leave
@@ -123,7 +121,7 @@ def test_shorter_retention_expires_checked_offsets() -> None:
     scene.groups.offsets.check_commit("g", "", None, -1)
     scene.commit("g", "t", 0, 5)
     scene.advance(20 * MINUTE_MS)
-    scene.groups.reload(replace(scene.groups.settings, offsets_retention_minutes=1))
+    scene.groups.reload(scene.groups.settings._replace(offsets_retention_minutes=1))
     scene.advance(10 * MINUTE_MS)
     assert list(scene.groups) == []
 

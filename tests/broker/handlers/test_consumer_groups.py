@@ -11,7 +11,6 @@ import pytest
 
 from odradek.broker.api.context import Context
 from odradek.broker.handlers import consumer_groups
-from odradek.protocol.batches.records import RecordBatch
 from odradek.protocol.errors import ErrorCode
 from odradek.protocol.messages.consumer_group_describe import CONSUMER_GROUP_DESCRIBE, ConsumerGroupDescribeRequest, DescribedGroup
 from odradek.protocol.messages.consumer_group_heartbeat import (
@@ -38,33 +37,8 @@ from odradek.protocol.messages.offset_delete import (
 )
 from odradek.protocol.messages.offset_fetch import OFFSET_FETCH, OffsetFetchRequest, OffsetFetchRequestGroup
 from odradek.protocol.messages.sync_group import SYNC_GROUP, SyncGroupRequest, SyncGroupRequestAssignment
-from odradek.protocol.schema import Message
-from odradek.protocol.stored.coordinator_records import (
-    ConsumerGroupCurrentMemberAssignmentValue,
-    ConsumerGroupMemberMetadataValue,
-    ConsumerGroupMetadataValue,
-    ConsumerGroupRegularExpressionValue,
-    ConsumerGroupTargetAssignmentMemberValue,
-    ConsumerGroupTargetAssignmentMetadataValue,
-    GroupKey,
-    GroupMetadataValue,
-    MemberKey,
-    OffsetCommitKey,
-    OffsetCommitValue,
-)
+from tests.broker.handlers.group_records import group_records
 from tests.broker.harness import World
-
-KINDS: dict[int, tuple[type[Message], type[Message]]] = {
-    1: (OffsetCommitKey, OffsetCommitValue),
-    2: (GroupKey, GroupMetadataValue),
-    3: (GroupKey, ConsumerGroupMetadataValue),
-    5: (MemberKey, ConsumerGroupMemberMetadataValue),
-    6: (GroupKey, ConsumerGroupTargetAssignmentMetadataValue),
-    7: (MemberKey, ConsumerGroupTargetAssignmentMemberValue),
-    8: (MemberKey, ConsumerGroupCurrentMemberAssignmentValue),
-    16: (MemberKey, ConsumerGroupRegularExpressionValue),
-}
-
 
 OWNED = TopicPartitions(topic_id=bytes(16), partitions=[0])
 
@@ -116,17 +90,7 @@ class Scene:
 
     def records(self) -> list[tuple[int, Any, int, Any]]:
         """Returns the records of __consumer_offsets as (type, key, version of the value, value); -1 and None for tombstones."""
-        log = self.world.cluster.topics["__consumer_offsets"].partitions[0].log
-        found: list[tuple[int, Any, int, Any]] = []
-        for batch in log.batches(log.start_offset, log.end_offset):
-            for record in RecordBatch(batch).records():
-                assert record.key is not None
-                kind = int.from_bytes(record.key[:2], "big")
-                key, value = KINDS[kind]
-                version = -1 if record.value is None else int.from_bytes(record.value[:2], "big")
-                said = None if record.value is None else value.decode(version, record.value[2:])
-                found.append((kind, key.decode(0, record.key[2:]), version, said))
-        return found
+        return group_records(self.world)
 
 
 @pytest.fixture

@@ -13,34 +13,14 @@ from odradek.broker.cluster.features import SHARE_VERSION, FeatureUpdate
 from odradek.broker.groups.share.group import ShareGroup
 from odradek.broker.security.acls import Operation, Permission
 from odradek.broker.snapshots.cluster import write_cluster
-from odradek.protocol.batches.records import RecordBatch
 from odradek.protocol.errors import ErrorCode
 from odradek.protocol.messages.delete_groups import DELETE_GROUPS, DeleteGroupsRequest
 from odradek.protocol.messages.list_groups import LIST_GROUPS, ListGroupsRequest
 from odradek.protocol.messages.share_group_describe import SHARE_GROUP_DESCRIBE, ShareGroupDescribeRequest
 from odradek.protocol.messages.share_group_heartbeat import SHARE_GROUP_HEARTBEAT, ShareGroupHeartbeatRequest, ShareGroupHeartbeatResponse
-from odradek.protocol.schema import Message
-from odradek.protocol.stored.coordinator_records import (
-    GroupKey,
-    MemberKey,
-    ShareGroupCurrentMemberAssignmentValue,
-    ShareGroupMemberMetadataValue,
-    ShareGroupMetadataValue,
-    ShareGroupStatePartitionMetadataValue,
-    ShareGroupTargetAssignmentMemberValue,
-    ShareGroupTargetAssignmentMetadataValue,
-)
 from tests.broker.handlers.access import AUTHORIZED, acl
+from tests.broker.handlers.group_records import group_records
 from tests.broker.harness import World
-
-KINDS: dict[int, tuple[type[Message], type[Message]]] = {
-    10: (MemberKey, ShareGroupMemberMetadataValue),
-    11: (GroupKey, ShareGroupMetadataValue),
-    12: (GroupKey, ShareGroupTargetAssignmentMetadataValue),
-    13: (MemberKey, ShareGroupTargetAssignmentMemberValue),
-    14: (MemberKey, ShareGroupCurrentMemberAssignmentValue),
-    15: (GroupKey, ShareGroupStatePartitionMetadataValue),
-}
 
 
 class Scene:
@@ -73,16 +53,7 @@ class Scene:
 
     def records(self) -> list[tuple[int, Any, Any]]:
         """Returns the records of __consumer_offsets as (type, key, value); the value is None for tombstones."""
-        log = self.world.cluster.topics["__consumer_offsets"].partitions[0].log
-        found: list[tuple[int, Any, Any]] = []
-        for batch in log.batches(log.start_offset, log.end_offset):
-            for record in RecordBatch(batch).records():
-                assert record.key is not None
-                kind = int.from_bytes(record.key[:2], "big")
-                key, value = KINDS[kind]
-                said = None if record.value is None else value.decode(0, record.value[2:])
-                found.append((kind, key.decode(0, record.key[2:]), said))
-        return found
+        return [(kind, key, value) for kind, key, _, value in group_records(self.world)]
 
 
 @pytest.fixture

@@ -14,7 +14,6 @@ from odradek.broker.cluster.features import STREAMS_VERSION, FeatureUpdate
 from odradek.broker.security.acls import Acl, Operation, PatternType, Permission, ResourceType
 from odradek.broker.settings.types import STANDARD_AUTHORIZER
 from odradek.broker.snapshots.cluster import write_cluster
-from odradek.protocol.batches.records import RecordBatch
 from odradek.protocol.errors import ErrorCode
 from odradek.protocol.messages import streams_group_heartbeat as messages
 from odradek.protocol.messages.streams_group_describe import STREAMS_GROUP_DESCRIBE, DescribedGroup, StreamsGroupDescribeRequest
@@ -23,26 +22,9 @@ from odradek.protocol.messages.streams_group_heartbeat import (
     StreamsGroupHeartbeatRequest,
     StreamsGroupHeartbeatResponse,
 )
-from odradek.protocol.schema import Message
-from odradek.protocol.stored.coordinator_records import GroupKey, MemberKey
-from odradek.protocol.stored.streams_records import (
-    StreamsGroupCurrentMemberAssignmentValue,
-    StreamsGroupMemberMetadataValue,
-    StreamsGroupMetadataValue,
-    StreamsGroupTargetAssignmentMemberValue,
-    StreamsGroupTargetAssignmentMetadataValue,
-    StreamsGroupTopologyValue,
-)
+from tests.broker.handlers.group_records import group_records
 from tests.broker.harness import World
 
-KINDS: dict[int, tuple[type[Message], type[Message]]] = {
-    17: (GroupKey, StreamsGroupMetadataValue),
-    19: (MemberKey, StreamsGroupMemberMetadataValue),
-    20: (GroupKey, StreamsGroupTargetAssignmentMetadataValue),
-    21: (MemberKey, StreamsGroupTargetAssignmentMemberValue),
-    22: (MemberKey, StreamsGroupCurrentMemberAssignmentValue),
-    23: (GroupKey, StreamsGroupTopologyValue),
-}
 MISSING_INTERNAL_TOPICS, ASSIGNMENT_DELAYED = 3, 5
 
 
@@ -94,16 +76,7 @@ class Scene:
 
     def records(self) -> list[tuple[int, Any, Any]]:
         """Returns the records of __consumer_offsets as (type, key, value); None for tombstones."""
-        log = self.world.cluster.topics["__consumer_offsets"].partitions[0].log
-        found: list[tuple[int, Any, Any]] = []
-        for batch in log.batches(log.start_offset, log.end_offset):
-            for record in RecordBatch(batch).records():
-                assert record.key is not None
-                kind = int.from_bytes(record.key[:2], "big")
-                key, value = KINDS[kind]
-                said = None if record.value is None else value.decode(0, record.value[2:])
-                found.append((kind, key.decode(0, record.key[2:]), said))
-        return found
+        return [(kind, key, value) for kind, key, _, value in group_records(self.world)]
 
     def deny(self, operation: Operation, kind: ResourceType, name: str, permission: Permission = Permission.DENY) -> None:
         assert self.world.cluster.authorizer is not None

@@ -88,7 +88,7 @@ def test_packets_of_large_data_are_split() -> None:
 def test_missing_bytes_leave_a_gap() -> None:
     packets = TcpPackets(CLIENT, BROKER)
     packets.skip_handshake()
-    packets.missing(True, (1 << 32) - 3)
+    packets.skip_bytes(True, (1 << 32) - 3)
     (packet,) = packets.data(True, b"abcd")
     assert flags_and_numbers([packet])[0][1] == (1 << 32) - 2
     (packet,) = packets.data(True, b"e")

@@ -20,6 +20,7 @@ from ..group_requests import (
     THREE,
     TOPICS,
     TWO,
+    WRONG_IDS,
     ClassicMember,
     ConsumerMember,
     bounds_of_times,
@@ -50,12 +51,7 @@ def cases() -> Iterator[Case]:
 
 Scripts = Iterator[tuple[str, tuple[Step, ...]]]
 WRONG: dict[str, tuple[int, dict[str, Any]]] = {
-    "no-group": (0, {"group_id": ""}),
-    "blank-group": (0, {"group_id": " "}),
-    "no-member": (0, {"member_id": ""}),
-    "blank-member": (0, {"member_id": "  "}),
-    "no-member.beat": (1, {"member_id": ""}),
-    "no-member.leave": (-1, {"member_id": ""}),
+    **WRONG_IDS,
     "empty-instance": (0, {"instance_id": ""}),
     "blank-instance": (0, {"instance_id": " "}),
     "empty-rack": (0, {"rack_id": ""}),

@@ -14,7 +14,7 @@ from odradek.protocol.messages.describe_configs import DESCRIBE_CONFIGS
 from odradek.protocol.messages.metadata import METADATA
 
 from ..case import Case, Pause, Send, Step
-from ..group_requests import bounds_of_times, delete_groups, fetch_offsets
+from ..group_requests import WRONG_IDS, bounds_of_times, delete_groups, fetch_offsets
 from ..requests import request_of
 from ..streams_requests import (
     CREATED,
@@ -68,12 +68,7 @@ def members(case: str, names: str, process: str | None = None) -> list[StreamsMe
 DUPLICATE = [messages.TaskIds(subtopology_id="0", partitions=[0]), messages.TaskIds(subtopology_id="0", partitions=[1])]
 OFFSETS = [messages.TaskOffset(subtopology_id="0", partition=0, offset=1)]
 WRONG: dict[str, tuple[int, dict[str, Any]]] = {
-    "no-group": (0, {"group_id": ""}),
-    "blank-group": (0, {"group_id": " "}),
-    "no-member": (0, {"member_id": ""}),
-    "blank-member": (0, {"member_id": "  "}),
-    "no-member.beat": (1, {"member_id": ""}),
-    "no-member.leave": (-1, {"member_id": ""}),
+    **WRONG_IDS,
     "instance": (0, {"instance_id": "i"}),
     "empty-instance": (0, {"instance_id": ""}),
     "instance.beat": (2, {"instance_id": "i"}),

@@ -5,6 +5,8 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Callable
+from importlib.machinery import PathFinder
+from types import BuiltinFunctionType
 
 import crc32c as compiled
 import pytest
@@ -51,7 +53,13 @@ def test_crc32c_of_large_view_equals_compiled(function: Crc32c, size: int) -> No
 
 
 def test_checksum_with_package_is_compiled() -> None:
-    assert checksum.crc32c is compiled.crc32c
+    assert isinstance(checksum.crc32c, BuiltinFunctionType)
+    assert checksum.crc32c.__doc__ == compiled.crc32c.__doc__
+
+
+def test_package_without_its_extension_module_is_imported(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(PathFinder, "find_spec", lambda *_: None)
+    assert checksum._fastest_installed() is compiled.crc32c
 
 
 # None in sys.modules makes the import fail, as if the package were not installed.

@@ -26,8 +26,8 @@ from odradek.storage.directories.text_files import read_epochs, read_meta_proper
 from tests.storage.directories.recorded_directories import NAMES, unpack
 
 MORE_MEMORY = 30
-MOST_BYTES = 2 * 1024 * 1024
-"""The memory that reading a file may take: MORE_MEMORY times its size, because small batches become objects, and MOST_BYTES."""
+MAX_BYTES = 2 * 1024 * 1024
+"""The memory that reading a file may take: MORE_MEMORY times its size, because small batches become objects, and MAX_BYTES."""
 
 
 def _read_segment(path: Path) -> None:
@@ -107,7 +107,7 @@ def run(count: int, seed: int, folder: Path) -> None:
             try:
                 _read(path)
                 _, peak = tracemalloc.get_traced_memory()
-                assert peak - before < MORE_MEMORY * len(changed) + MOST_BYTES, f"{peak - before} bytes for a file of {len(changed)}"
+                assert peak - before < MORE_MEMORY * len(changed) + MAX_BYTES, f"{peak - before} bytes for a file of {len(changed)}"
             except BaseException:
                 print(f"seed {seed}, file {number}: {path}")  # noqa: T201
                 raise

@@ -90,11 +90,12 @@ def fill(servers: str, topic: str) -> None:
         producer.flush()
 
 
-def run_transactions(servers: str) -> None:
-    """Produces committed and aborted records to `transfers`."""
+def run_transactions(servers: str, timeout_ms: int = 60_000) -> None:
+    """Produces committed and aborted records to `transfers`. `timeout_ms` is that of the transactions."""
     admin = AdminClient({"bootstrap.servers": servers})
     admin.create_topics([NewTopic("transfers", 1, 1)])["transfers"].result()
-    producer = Producer({"bootstrap.servers": servers, "transactional.id": "transferring", "linger.ms": 5})
+    transactional = {"transactional.id": "transferring", "transaction.timeout.ms": timeout_ms}
+    producer = Producer({"bootstrap.servers": servers, "linger.ms": 5, **transactional})
     producer.init_transactions()
     for number, end in enumerate(["commit", "abort", "commit"]):
         producer.begin_transaction()

@@ -20,7 +20,7 @@ import * as transactions from "./views/transactions.js";
 import * as wire from "./views/wire.js";
 
 const VIEWS = { "": overview, topics, groups, transactions, access, wire, faults, clock, nodes, state };
-const LEAST_PAUSE_MS = 400;
+const MIN_PAUSE_MS = 400;
 const PAUSES_PER_REFRESH = 5; // a refresh that takes long is repeated less often, so that a large cluster is not kept busy by its page
 
 const main = byId("main");
@@ -71,7 +71,7 @@ async function refreshSoon() {
     changed = false;
     const began = performance.now();
     await Promise.all([refresh(view), showHealth()]);
-    const pause = Math.max(LEAST_PAUSE_MS, (performance.now() - began) * PAUSES_PER_REFRESH);
+    const pause = Math.max(MIN_PAUSE_MS, (performance.now() - began) * PAUSES_PER_REFRESH);
     await new Promise((resolve) => setTimeout(resolve, pause));
   }
   refreshing = false;

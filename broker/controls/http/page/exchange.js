@@ -4,7 +4,7 @@ import { read } from "./api.js";
 import { fill, h } from "./dom.js";
 import { breakable, bytes, code, dayAndTime, duration, name, short } from "./text.js";
 
-const LONGEST_MESSAGE = 50_000;
+const MAX_MESSAGE_LENGTH = 50_000;
 
 /** Returns a panel: `{element, show(entry, origin), close()}`. Closing returns the focus to the element from which it was opened. */
 export function detailsPanel() {
@@ -54,7 +54,7 @@ function messageElement(label, message) {
   const text = message === null ? null : JSON.stringify(message, null, 2);
   return [
     h("h3", {}, label),
-    text === null ? h("p", { class: "faint" }, "It is not complete in the record, or cannot be decoded.") : h("pre", { tabindex: "0", "aria-label": label }, text.split("\n").map((line) => short(line, 500)).join("\n").slice(0, LONGEST_MESSAGE)),
+    text === null ? h("p", { class: "faint" }, "It is not complete in the record, or cannot be decoded.") : h("pre", { tabindex: "0", "aria-label": label }, text.split("\n").map((line) => short(line, 500)).join("\n").slice(0, MAX_MESSAGE_LENGTH)),
   ];
 }
 

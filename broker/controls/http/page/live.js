@@ -3,7 +3,7 @@
 import { request } from "./api.js";
 
 const FIRST_WAIT_MS = 500;
-const LONGEST_WAIT_MS = 8000;
+const MAX_WAIT_MS = 8000;
 
 /**
  * Reads a stream until `close` of the returned object is called, and connects again when it ends. `path()` returns the path of the stream or a promise of it,
@@ -16,7 +16,7 @@ export function follow(path, onEvent, onState) {
   let closed = false;
 
   async function run() {
-    for (let wait = FIRST_WAIT_MS; !closed && !document.hidden; wait = Math.min(wait * 2, LONGEST_WAIT_MS)) {
+    for (let wait = FIRST_WAIT_MS; !closed && !document.hidden; wait = Math.min(wait * 2, MAX_WAIT_MS)) {
       const { signal } = (controller = new AbortController());
       try {
         const response = await request(await path(), { signal });

@@ -5,7 +5,7 @@ import { h } from "./dom.js";
 import { table } from "./table.js";
 import { breakable, short, time, timeOfDay, withoutUuids } from "./text.js";
 
-const MOST_SHOWN = 50;
+const MAX_SHOWN = 50;
 
 const COLUMNS = [
   { title: "Time", value: (row) => row.at.cluster_ms, cell: (row) => time(row.at.cluster_ms, timeOfDay) },
@@ -29,7 +29,7 @@ export function rebalances(groupId) {
     async update() {
       const added = await read("/wire/list", { since: next, filter: "event=group" });
       if (added.length) next = added.at(-1).sequence + 1;
-      found = [...added.filter((each) => each.fields.group === groupId).reverse(), ...found].slice(0, MOST_SHOWN);
+      found = [...added.filter((each) => each.fields.group === groupId).reverse(), ...found].slice(0, MAX_SHOWN);
       events.update(found);
     },
   };

@@ -1,7 +1,7 @@
 // Takes a sample of events that arrive faster than they can be shown. Most of those that are left out are never parsed.
 
 const PER_TICK = 24;
-const MOST_PER_TICK = 200;
+const MAX_PER_TICK = 200;
 const KEPT_PER_TICK = 400;
 const TICK_MS = 250;
 
@@ -15,10 +15,10 @@ const matters = (entry) => entry.kind === "event" || entry.errors.length || entr
 export function sampler(show) {
   let pending = [];
   let unparsed = 0;
-  let room = MOST_PER_TICK;
+  let room = MAX_PER_TICK;
 
   const timer = setInterval(() => {
-    room = Math.min(room + PER_TICK, MOST_PER_TICK);
+    room = Math.min(room + PER_TICK, MAX_PER_TICK);
     if (!pending.length && !unparsed) return;
     const entries = pending.map((text) => JSON.parse(text));
     const chosen = choose(entries, room);

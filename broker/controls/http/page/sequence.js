@@ -6,8 +6,8 @@
 import { fill, h } from "./dom.js";
 import { breakable, duration, name, short, timeOfDay, withoutUuids } from "./text.js";
 
-const MOST_ROWS = 300;
-const MOST_CLIENTS = 8;
+const MAX_ROWS = 300;
+const MAX_CLIENTS = 8;
 const OTHERS = "other clients";
 
 /** Returns the diagram: `{element, add(entries), clear(), select(sequence)}`. `onOpen(entry)` is called when a row is chosen. */
@@ -27,7 +27,7 @@ export function sequenceDiagram(onOpen) {
     for (const entry of added) {
       if (entry.node !== null && !nodes.includes(entry.node)) nodes = [...nodes, entry.node].sort((one, other) => one - other);
       const client = clientOf(entry);
-      if (client !== null && !clients.includes(client) && clients.length <= MOST_CLIENTS) clients.push(clients.length < MOST_CLIENTS ? client : OTHERS);
+      if (client !== null && !clients.includes(client) && clients.length <= MAX_CLIENTS) clients.push(clients.length < MAX_CLIENTS ? client : OTHERS);
     }
     return nodes.length + clients.length > before;
   }
@@ -86,13 +86,13 @@ export function sequenceDiagram(onOpen) {
     element: scroller,
     add(added) {
       const atEnd = scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight < 40;
-      entries = [...entries, ...added].sort((one, other) => one.sequence - other.sequence).slice(-MOST_ROWS);
+      entries = [...entries, ...added].sort((one, other) => one.sequence - other.sequence).slice(-MAX_ROWS);
       if (addLanes(added)) {
         showLanes();
         fill(rows, entries.map(rowOf));
       } else {
         for (const entry of added) insert(entry);
-        while (rows.children.length > MOST_ROWS) rows.firstElementChild.remove();
+        while (rows.children.length > MAX_ROWS) rows.firstElementChild.remove();
       }
       if (!current?.isConnected) enter(rows.lastElementChild?.firstElementChild ?? null);
       if (atEnd) scroller.scrollTop = scroller.scrollHeight;

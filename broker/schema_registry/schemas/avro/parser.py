@@ -59,7 +59,7 @@ class AvroParser:
         return self.named_types.get(full_name) or self.named_types.get(name) or UnresolvedName(full_name)
 
     def _parse_object(self, declared: dict[str, Any], namespace: str | None) -> AvroType:
-        kind = _required_text(declared, "type", "No type")
+        kind = _demand_text(declared, "type", "No type")
         if kind in PRIMITIVES:
             return AvroType(kind, properties=_properties(declared, RESERVED))
         match kind:
@@ -70,10 +70,10 @@ class AvroParser:
             case "fixed":
                 return self._parse_fixed(declared, namespace)
             case "array":
-                items = self._parse(_required(declared, "items", "Array has no items type"), namespace)
+                items = self._parse(_demand(declared, "items", "Array has no items type"), namespace)
                 return AvroArray("array", items, properties=_properties(declared, RESERVED))
             case "map":
-                values = self._parse(_required(declared, "values", "Map has no values type"), namespace)
+                values = self._parse(_demand(declared, "values", "Map has no values type"), namespace)
                 return AvroMap("map", values, properties=_properties(declared, RESERVED))
         raise InvalidSchema(
             'A schema "type" MUST be a primitive type or one of "enum", "fixed", "record", "error", "array" or "map".',
@@ -103,8 +103,8 @@ class AvroParser:
     def _parse_field(self, declared: Any, namespace: str | None) -> AvroField:
         if not isinstance(declared, dict):
             raise InvalidSchema(f"No field name: {write_json(declared)}")
-        name = _required_text(declared, "name", "No field name")
-        field_type = self._parse(_required(declared, "type", "No field type"), namespace)
+        name = _demand_text(declared, "name", "No field name")
+        field_type = self._parse(_demand(declared, "type", "No field type"), namespace)
         order = declared.get("order", "ascending")
         if not isinstance(order, str) or order.lower() not in ORDERS:
             raise InvalidSchema(f"The order of field {name} is {write_json(order)}, but must be ascending, descending or ignore")
@@ -173,7 +173,7 @@ class AvroParser:
 
 
 def _parse_name(declared: dict[str, Any], namespace: str | None) -> AvroName:
-    name = _required_text(declared, "name", "No name in schema")
+    name = _demand_text(declared, "name", "No name in schema")
     space = _optional_text(declared, "namespace")
     if space is None:
         space = namespace
@@ -230,13 +230,13 @@ def _properties(declared: dict[str, Any], reserved: frozenset[str]) -> dict[str,
     return {key: value for key, value in declared.items() if key not in reserved}
 
 
-def _required(declared: dict[str, Any], key: str, problem: str) -> Any:
+def _demand(declared: dict[str, Any], key: str, problem: str) -> Any:
     if key not in declared:
         raise InvalidSchema(f"{problem}: {write_json(declared)}")
     return declared[key]
 
 
-def _required_text(declared: dict[str, Any], key: str, problem: str) -> str:
+def _demand_text(declared: dict[str, Any], key: str, problem: str) -> str:
     text = _optional_text(declared, key)
     if text is None:
         raise InvalidSchema(f"{problem}: {write_json(declared)}")

@@ -62,7 +62,7 @@ class ProtoType:
         return self.element.map_type if isinstance(self.element, ProtoMessage) else None
 
 
-def _known(names: Iterable[str], make: Callable[[str], ProtoMessage | ProtoEnum]) -> dict[str, ProtoType]:
+def _make_types(names: Iterable[str], make: Callable[[str], ProtoMessage | ProtoEnum]) -> dict[str, ProtoType]:
     types: dict[str, ProtoType] = {}
     for name in names:
         package = "confluent" if name == "confluent.Meta" else ".".join(name.split(".")[:2])
@@ -71,7 +71,7 @@ def _known(names: Iterable[str], make: Callable[[str], ProtoMessage | ProtoEnum]
     return types
 
 
-KNOWN_TYPES = _known(_KNOWN_ENUMS.split(), ProtoEnum) | _known(_KNOWN_MESSAGES.split(), ProtoMessage)
+KNOWN_TYPES = _make_types(_KNOWN_ENUMS.split(), ProtoEnum) | _make_types(_KNOWN_MESSAGES.split(), ProtoMessage)
 """The types of the files that come with protoc, googleapis and Confluent's registry, which nobody registers."""
 
 
