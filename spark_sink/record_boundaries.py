@@ -39,7 +39,7 @@ def _steps() -> Longs:
 STEPS = _steps()
 FEWEST_LANES = 20
 """With fewer lanes, one numpy step costs more than the Python loop needs for the same records."""
-SHORTEST_RUN = 16
+MIN_RUN = 16
 """Number of records. After a shorter run of equal sizes, the rest of the batch is read record by record."""
 SMALLEST_RECORD = 7
 """Size in bytes: length, attributes, timestamp delta, offset delta, key length, value length and header count, one byte each."""
@@ -83,9 +83,9 @@ def _walk_in_lanes(data: Bytes, starts: Longs, ends: Longs, counts: Longs, slots
 
 def _walk_alone(data: Bytes, position: int, end: int, positions: Longs) -> None:
     """Writes the positions of one batch: runs of records of equal size while these are long enough, then record by record."""
-    done, run = 0, SHORTEST_RUN
+    done, run = 0, MIN_RUN
     view = data.data
-    while done < len(positions) and run >= SHORTEST_RUN:
+    while done < len(positions) and run >= MIN_RUN:
         run, size = _run(data, view, position, end, len(positions) - done)
         positions[done : done + run] = position + size * np.arange(run)
         done, position = done + run, position + run * size

@@ -49,8 +49,6 @@ def run(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
         return _fail(MISTAKEN, str(error))
     except NoControlAnswer as error:
         return _fail(FAILED, str(error))
-    except BrokenPipeError:
-        return FAILED
 
 
 def _carry_out(tokens: Sequence[str], options: Mapping[str, str], *, colours: bool) -> int:

@@ -48,7 +48,7 @@ def _print(options: argparse.Namespace, environ: Mapping[str, str]) -> None:
 
     printing = printing_of(verbose=options.verbose, as_json=options.json, colours=has_colours(sys.stdout, environ))
     for entry in follow_record(options, environ):
-        text = printing.missed(entry.entries) if isinstance(entry, Missed) else printing.of(entry)
+        text = printing.omission(entry.entries) if isinstance(entry, Missed) else printing.of(entry)
         print(text, flush=True)
 
 

@@ -16,7 +16,7 @@ from ..api.registry import CloseConnection
 from ..cluster.broker import Broker
 from ..cluster.state import ClusterState
 from ..scheduling.turns import Turns
-from ..settings.cluster_config import DEFAULT_LIMITS, RecordLimits
+from ..settings.record_limits import DEFAULT_LIMITS, RecordLimits
 from .connection import Connection
 from .output import SharedState
 

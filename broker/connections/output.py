@@ -19,7 +19,7 @@ from ..cluster.broker import Broker
 from ..cluster.state import ClusterState
 from ..scheduling.turns import Turns
 from ..scheduling.waiting import NEXT_TURN
-from ..settings.cluster_config import RecordLimits
+from ..settings.record_limits import RecordLimits
 
 if TYPE_CHECKING:
     from ..topics.partition import Partition, Topic

@@ -15,13 +15,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from ..control_errors import unknown_keyword
-from ..logs import warn_of_unknown_settings
-from ..security.startup import Security
-from ..settings.cluster_config import ClusterConfig, cluster_of
 from ..settings.properties import SettingValue, as_text
 from ..settings.schema_registry import NAMES as REGISTRY_SETTINGS
 from ..settings.schema_registry import RegistrySettings
-from ..settings.spelling import at_broker_level
 
 if TYPE_CHECKING:
     from ..controls.http.access import ControlAddress
@@ -30,7 +26,9 @@ if TYPE_CHECKING:
     from ..durability.data_directory import DataDirectory
     from ..registry_edge.access import RegistryAddress
     from ..releases.release import Release
+    from ..security.startup import Security
     from ..seed_data.reading import Place
+    from ..settings.cluster_config import ClusterConfig
     from ..wire.capture_options import CaptureOptions
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -127,6 +125,10 @@ def cluster_config(
 
     With a source, the nodes are those of its log directories. With `keeps_data`, a data directory follows the cluster.
     """
+    from ..logs import warn_of_unknown_settings
+    from ..settings.cluster_config import cluster_of
+    from ..settings.spelling import at_broker_level
+
     if not isinstance(nodes, int) or isinstance(nodes, bool):
         raise TypeError(f"nodes must be an int, not {nodes!r}")
     given = texts_of(settings)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import threading
 from collections.abc import Coroutine, Mapping, Sequence
-from concurrent.futures import Future
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
@@ -13,10 +11,8 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 from ..controls.cluster_controls import BlockingControls, ClusterControls
-from ..security.startup import security_of
-from ..settings.cluster_config import DEFAULT_LIMITS, RecordLimits
 from ..settings.properties import SettingValue
-from ..settings.spelling import at_broker_level
+from ..settings.record_limits import DEFAULT_LIMITS, RecordLimits
 from . import formats
 from .arguments import (
     capture_options,
@@ -39,6 +35,8 @@ from .group import AsyncGroup, Group
 from .topic import AsyncTopic, Topic
 
 if TYPE_CHECKING:
+    from concurrent.futures import Future
+
     from ..cluster.startup_topics import TopicOptions
     from ..directories.selection import LogDirOptions
     from ..network.server import Server
@@ -82,6 +80,7 @@ class AnyCluster:
     ) -> None:
         from ..cluster.startup_topics import check_topics, topic_specs_of
         from ..network.server import ServerOptions
+        from ..security.startup import security_of
 
         security = security_of(tls, users, acls)
         source = log_dirs_of(from_log_dirs)
@@ -140,6 +139,7 @@ class AnyCluster:
         cannot be read.
         """
         from ..network.server import ServerOptions
+        from ..settings.spelling import at_broker_level
         from ..snapshots.loading import load_on_any_ports
 
         registry_settings, settings = split_registry_settings(settings or {})
@@ -302,6 +302,8 @@ class Cluster(AnyCluster, BlockingControls):
 
         Raises ValueError if the cluster is running, OSError if a port is in use.
         """
+        from concurrent.futures import Future
+
         started: Future[None] = Future()
         thread = threading.Thread(target=self._serve, args=(started,), name="odradek", daemon=True)
         thread.start()
@@ -373,10 +375,14 @@ class Cluster(AnyCluster, BlockingControls):
         if self._thread is None:
             coroutine.close()
             raise ValueError(NOT_RUNNING)
-        return asyncio.run_coroutine_threadsafe(coroutine, self._loop)
+        from asyncio import run_coroutine_threadsafe
+
+        return run_coroutine_threadsafe(coroutine, self._loop)
 
     def _serve(self, started: Future[None]) -> None:
         """Runs the cluster in its thread. An exception during start-up is passed to `start`, which raises it."""
+        import asyncio
+
         from ..network.driver import new_event_loop
 
         async def run_cluster() -> None:

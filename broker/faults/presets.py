@@ -1,4 +1,4 @@
-"""Ready-made faults that change the cluster as well: a leader election that takes time, and a coordinator that moves."""
+"""Ready-made faults that change the cluster as well: an election that takes time, a coordinator that moves, and a write that is torn."""
 
 from __future__ import annotations
 

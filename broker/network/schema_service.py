@@ -28,9 +28,10 @@ LARGE_CHARACTERS = 64 * 1024
 
 
 class Faulted(NamedTuple):
-    """The effect of faults on a request: their descriptions, and the error that one of them answers, if any."""
+    """The effect of faults on a request: their descriptions, the delay, and the error that one of them answers, if any."""
 
     faults: Sequence[str]
+    delay_ms: int
     error: RegistryError | None
 
 
@@ -58,7 +59,7 @@ class SchemaService:
 
     async def pass_faults(self, call: RegistryCall) -> Faulted:
         """Lets the faults of the cluster act on a request, which waits as long as they say. Returns those that have hit it."""
-        core, texts = self._server.core, list[str]()
+        core, texts, delay_ms = self._server.core, list[str](), 0
         for fault in core.faults.active if "faults" in vars(core) else ():
             if isinstance(fault, RegistryFault):
                 with self._server.turn("applying a fault to the schema registry"):
@@ -66,11 +67,12 @@ class SchemaService:
                 if effect is None:
                     continue
                 texts.append(str(fault))
+                delay_ms += effect.delay_ms
                 if effect.delay_ms:
                     await self._wait(fault, effect.delay_ms)
                 if effect.error_code is not None:
-                    return Faulted(texts, RegistryError(effect.error_code, MESSAGE))
-        return Faulted(texts, None)
+                    return Faulted(texts, delay_ms, RegistryError(effect.error_code, MESSAGE))
+        return Faulted(texts, delay_ms, None)
 
     async def _wait(self, fault: RegistryFault, delay_ms: int) -> None:
         """Waits by the clock of the cluster. If its state is replaced meanwhile, the request is answered at once."""

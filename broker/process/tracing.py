@@ -65,7 +65,7 @@ class Tracer:
 
     async def _print_complete(self) -> None:
         if missed := self._feed.take_missed():
-            await self._write_text(self._style.missed(missed) + "\n")
+            await self._write_text(self._style.omission(missed) + "\n")
         lines: list[str] = []
         size, turn = 0, TurnTime(self._loop.time)
         for entry in self._feed.take():

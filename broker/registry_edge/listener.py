@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 
@@ -17,6 +17,7 @@ from ..schema_registry import resources as _resources  # noqa: F401  (declares t
 from ..schema_registry.errors import RegistryError, store_error
 from ..schema_registry.rest import Answer, Call, answer, refusal
 from ..settings.listeners import TLS_PROTOCOLS
+from ..wire.exchange import REGISTRY_REQUEST
 from .access import RegistryAccess, RegistryAddress
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ class RegistryListener(HttpListener):
         method = "GET" if request.method == "HEAD" else request.method
         call = Call.of(method, request.target, request.body)
         named = RegistryCall(f"/{'/'.join(call.path)}", call.named_subject)
-        faults, error = await self._cluster.schemas.pass_faults(named)
+        faults, delay_ms, error = await self._cluster.schemas.pass_faults(named)
         try:
             if error is not None:
                 raise error
@@ -75,14 +76,15 @@ class RegistryListener(HttpListener):
             answered = await self._cluster.schemas.run(lambda registry: answer(registry, call), subject=call.subject, size=size)
         except RegistryError as refused:
             answered = refusal(refused)
-        self._record(request, named, answered, faults)
+        numbers = {"id": call.named_id, "delay_ms": delay_ms or None}
+        self._record(request, named, answered, faults, {name: number for name, number in numbers.items() if number is not None})
         return answered
 
-    def _record(self, request: Request, call: RegistryCall, answered: Answer, faults: Sequence[str]) -> None:
-        """Adds a request to the record of the cluster, as an event."""
+    def _record(self, request: Request, call: RegistryCall, answered: Answer, faults: Sequence[str], numbers: Mapping[str, int]) -> None:
+        """Adds a request to the record of the cluster, as an event with `numbers` and those of the answer."""
         path, fault = _beginning(call.path), _beginning("; ".join(faults))
         fields: dict[str, str | int] = {"api": REGISTRY_API, "method": request.method, "path": path, "status": answered.status}
-        fields |= {"peer": request.peer}
+        fields |= {"peer": request.peer, **numbers}
         texts = {"subject": _beginning(call.subject), "software": _beginning(request.headers.get("user-agent", "")), "fault": fault}
         fields |= {name: text for name, text in texts.items() if text}
         if isinstance(answered.body, dict):
@@ -90,7 +92,7 @@ class RegistryListener(HttpListener):
             if isinstance(message := answered.body.get("message"), str):
                 fields["message"] = message[:MAX_MESSAGE_CHARACTERS]
         text = f"{request.method} {path}: {answered.status}{fault and ', ' + fault}"
-        self._cluster.core.tell("schema registry", text, None, **fields)
+        self._cluster.core.tell(REGISTRY_REQUEST, text, None, **fields)
 
     def may_be_cancelled(self, request: Request) -> bool:
         return request.method in ("GET", "HEAD")

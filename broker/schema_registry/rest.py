@@ -20,6 +20,7 @@ from .subjects import ALL_CONTEXTS
 T = TypeVar("T")
 
 MAX_QUERY_FIELDS = 1000
+MAX_ID_DIGITS = 10
 MAX_VALUES = 200_000
 """The most values in a body. Decoding more would take long, and no schema needs them."""
 
@@ -52,6 +53,13 @@ class Call:
         names = ("subjects", "config", "mode")
         place = next((number for number, part in enumerate(self.path) if part in names), len(self.path)) + 1
         return self.path[place] if place < len(self.path) else ""
+
+    @property
+    def named_id(self) -> int | None:
+        """The id of the schema that the path names, None if it names none."""
+        place = next((number for number, part in enumerate(self.path) if part == "ids" and self.path[number - 1] == "schemas"), -1) + 1
+        text = self.path[place] if 0 < place < len(self.path) else ""
+        return int(text) if text.isascii() and text.isdigit() and len(text) <= MAX_ID_DIGITS else None
 
     @property
     def subject(self) -> str:

@@ -24,7 +24,7 @@ MIN_REAUTHENTICATION_INTERVAL_MS = 1000
 
 
 class SaslState(Enum):
-    """The requests that a session accepts, see the head of this file."""
+    """The requests that a session accepts, as the docstring of this module lists them."""
 
     HANDSHAKE_OR_VERSIONS = auto()
     HANDSHAKE = auto()

@@ -14,6 +14,7 @@ from ..plurals import counted
 from .endpoints import WILDCARDS
 from .listeners import Listener, listener_settings, listeners_of
 from .properties import InvalidConfig
+from .record_limits import DEFAULT_LIMITS, RecordLimits
 from .rows import PRESENT
 from .spelling import check_spelling
 from .types import SettingRows
@@ -24,29 +25,6 @@ if TYPE_CHECKING:
 
 DEFAULT_NODES = 2
 TOPIC_SPEC = re.compile(r"([^:]+):([1-9][0-9]{0,5})(?::([1-9][0-9]{0,3}))?")
-
-
-class RecordLimits(NamedTuple):
-    """How many exchanges, and how many bytes of them, the record keeps (`wire/record.py`). With 0, the record is switched off."""
-
-    exchanges: int = 10_000
-    bytes: int = 16 * 1024 * 1024
-
-    @classmethod
-    def of(cls, exchanges: int, size: int) -> RecordLimits:
-        """Returns the limits that the arguments `record_exchanges` and `record_bytes` set. Raises ValueError."""
-        for name, value in (("record_exchanges", exchanges), ("record_bytes", size)):
-            if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-                raise ValueError(f"{name} must be a number from 0 on, not {value!r}")
-        return cls(exchanges, size)
-
-    @property
-    def are_positive(self) -> bool:
-        """Whether anything is recorded."""
-        return self.exchanges > 0 and self.bytes > 0
-
-
-DEFAULT_LIMITS = RecordLimits()
 
 
 class NodeConfig(FrozenData):

@@ -91,6 +91,7 @@ FIELDS: Mapping[str, Values] = {
     "subject": _of_event("subject"),
     "path": _of_event("path"),
     "status": _of_event("status"),
+    "id": _of_event("id"),
     "error": _several(lambda exchange: exchange.errors),
     "fault": _either(_several(lambda exchange: exchange.faults), _of_event("fault")),
     "waited": _several(lambda exchange: exchange.waits),
@@ -107,7 +108,7 @@ FIELDS: Mapping[str, Values] = {
 }
 """The fields, each with a function that returns its values. Events have only some of them."""
 _NUMBERS = frozenset(
-    ("version", "correlation_id", "duration_ms", "request_bytes", "response_bytes", "node", "connection", "sequence", "status")
+    ("version", "correlation_id", "duration_ms", "request_bytes", "response_bytes", "node", "connection", "sequence", "status", "id")
 )
 
 

@@ -13,9 +13,11 @@ from ...protocol.messages.produce import ProduceRequest
 from ...protocol.schema import ZERO_UUID
 from ..faults.elements import Element
 from ..plurals import counted
-from .exchange import Exchange, error_names
+from .exchange import Event, Exchange, error_names
 
 MAX_TEXT_LENGTH = 100
+MAX_MESSAGE_LENGTH = 50
+FIRST_ERROR_STATUS = 400
 BATCH_FORMAT = 2
 """The magic byte of a record batch; message sets of older releases have a lower one."""
 MAX_NAMES = 4
@@ -42,6 +44,25 @@ def contents_label(exchange: Exchange) -> str:
     """Returns the contents of a response without errors, such as "orders-0 at offset 5", "" if no words are known for them."""
     describe = _CONTENTS.get(exchange.api)
     return "" if describe is None else ", ".join(_some(describe(exchange)))
+
+
+def registry_request_label(event: Event) -> str:
+    """Returns the method and path of a request to the schema registry."""
+    return f"{event.fields['method']} {event.fields['path']}"
+
+
+def registry_answer_label(event: Event) -> str:
+    """Returns the status of the answer to a request to the schema registry, with the id of a schema, or with the error."""
+    fields = event.fields
+    if is_registry_error(event):
+        code, message = fields.get("error_code"), shorten(str(fields.get("message", "")), MAX_MESSAGE_LENGTH)
+        return " ".join(str(each) for each in (fields["status"], None if code == fields["status"] else code, message) if each)
+    return f"{fields['status']} id {fields['id']}" if "id" in fields else str(fields["status"])
+
+
+def is_registry_error(event: Event) -> bool:
+    """Returns whether the schema registry has refused a request."""
+    return int(event.fields["status"]) >= FIRST_ERROR_STATUS
 
 
 def shorten(text: str, longest: int = MAX_TEXT_LENGTH) -> str:

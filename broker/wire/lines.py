@@ -40,7 +40,7 @@ class Lines:
         first = self._of_exchange(entry)
         return "\n".join([first, *self._fields(entry)]) if self._verbose else first
 
-    def missed(self, count: int) -> str:
+    def omission(self, count: int) -> str:
         """Returns the line for entries that were dropped before they could be shown."""
         return self._paint(
             YELLOW, f"... {counted(count, 'entry is', 'entries are')} missing, because the record keeps only the latest ones"
@@ -133,7 +133,7 @@ class Printing(Protocol):
     def of(self, entry: Entry) -> str:
         """Returns the text for an entry, without a line feed at the end."""
 
-    def missed(self, count: int) -> str:
+    def omission(self, count: int) -> str:
         """Returns the text for entries that were dropped before they could be shown."""
 
 
@@ -147,7 +147,7 @@ class JsonLines:
         """Returns the object for an entry."""
         return json.dumps(json_of_entry(entry, verbose=self._verbose))
 
-    def missed(self, count: int) -> str:
+    def omission(self, count: int) -> str:
         """Returns an object with the number of entries."""
         return json.dumps({"kind": "missed", "missed": count})
 

@@ -27,7 +27,8 @@ from odradek.broker.scheduling.slices import Slices
 from odradek.broker.scheduling.timers import Timers
 from odradek.broker.scheduling.turns import Turns
 from odradek.broker.security.startup import Security
-from odradek.broker.settings.cluster_config import DEFAULT_LIMITS, RecordLimits, cluster_of
+from odradek.broker.settings.cluster_config import cluster_of
+from odradek.broker.settings.record_limits import DEFAULT_LIMITS, RecordLimits
 from odradek.broker.snapshots.cluster import State, nodes_of, read_cluster, restore_cluster
 from odradek.broker.topics.partition import Topic
 from odradek.protocol.batches.record_builder import build_batch

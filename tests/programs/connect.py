@@ -6,7 +6,7 @@ import json
 import subprocess
 import urllib.error
 import urllib.request
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,8 @@ from tests.waiting import until
 GROUP = "connect-workers"
 TOPIC = "lines"
 SINK_GROUP = "connect-sink"
+CLUSTER_SETTINGS = {"group.min.session.timeout.ms": 1000}
+"""The settings of a cluster whose workers have SETTINGS."""
 CONFLICT = 409
 """The status of the REST interface while the workers are rebalancing."""
 SETTINGS = {
@@ -62,12 +64,12 @@ def properties(file: Path, settings: Mapping[str, object]) -> str:
 
 
 class Worker(Program):
-    """A worker in a JVM of its own."""
+    """A worker in a JVM of its own. `added` are directories of further jars, such as those of converters."""
 
-    def __init__(self, bootstrap_servers: str, directory: Path) -> None:
+    def __init__(self, bootstrap_servers: str, directory: Path, added: Sequence[Path] = ()) -> None:
         file = properties(directory / "worker.properties", SETTINGS | {"bootstrap.servers": bootstrap_servers})
         main = "org.apache.kafka.connect.cli.ConnectDistributed"
-        super().__init__(apache_kafka.command(main, file, libraries=libraries()), directory)
+        super().__init__(apache_kafka.command(main, file, libraries=[*libraries(), *added]), directory)
 
     @cached_property
     def address(self) -> str:

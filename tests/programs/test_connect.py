@@ -9,7 +9,7 @@ import pytest
 
 from odradek import Cluster, formats
 from tests.cache import Unavailable
-from tests.programs.connect import GROUP, SINK_GROUP, TOPIC, Files, Worker, libraries, lines
+from tests.programs.connect import CLUSTER_SETTINGS, GROUP, SINK_GROUP, TOPIC, Files, Worker, libraries, lines
 from tests.programs.program import PATIENCE_S
 
 pytestmark = [pytest.mark.clients, pytest.mark.slow, pytest.mark.timeout(600)]
@@ -21,7 +21,7 @@ def cluster() -> Iterator[Cluster]:
         libraries()
     except Unavailable as reason:
         pytest.skip(str(reason))
-    with Cluster(nodes=2, topics={TOPIC: 1}, settings={"group.min.session.timeout.ms": 1000}) as cluster:
+    with Cluster(nodes=2, topics={TOPIC: 1}, settings=CLUSTER_SETTINGS) as cluster:
         yield cluster
 
 

@@ -1,8 +1,9 @@
 """The layout of a sequence diagram, which all formats share: lifelines of clients and nodes, and arrows and notes in the order of time.
 
 An exchange is an arrow for the request, notes for the faults that hit it and for what it waited for, an arrow for the response, and a note
-for the end of its connection. If a client repeats the same exchange with the same node, such as empty fetches, the repetitions are marked,
-and a note with their number comes after the first one. A format shows either the repetitions or these notes.
+for the end of its connection. A request to the schema registry is drawn in the same way. If a client repeats the same exchange with the
+same node, such as empty fetches, the repetitions are marked, and a note with their number comes after the first one. A format shows either
+the repetitions or these notes.
 """
 
 from __future__ import annotations
@@ -12,8 +13,8 @@ from dataclasses import dataclass, replace
 from enum import Enum
 
 from ...plurals import counted
-from ..exchange import Entry, Event, Exchange, Moment
-from ..labels import request_label, response_label, shorten
+from ..exchange import REGISTRY_REQUEST, Entry, Event, Exchange, Moment
+from ..labels import is_registry_error, registry_answer_label, registry_request_label, request_label, response_label, shorten
 from .lifelines import Lifeline, Lifelines
 
 REPETITIONS = 2
@@ -81,13 +82,13 @@ def _without_repeated_ends(entries: Sequence[Entry]) -> Iterator[Entry]:
 def _steps(entry: Entry, lifelines: Lifelines) -> list[DiagramStep]:
     if isinstance(entry, Exchange):
         return list(_exchange_steps(entry, lifelines))
+    if entry.kind == REGISTRY_REQUEST:
+        return list(_registry_steps(entry, lifelines))
     return list(_event_steps(entry, lifelines))
 
 
 def _exchange_steps(exchange: Exchange, lifelines: Lifelines) -> Iterator[DiagramStep]:
-    client, node = lifelines.client(exchange.connection), lifelines.node(exchange)
-    if client is None or node is None:
-        raise ValueError("the lifelines are those of other entries")
+    client, node = _ends(exchange, lifelines)
 
     def note(at: Moment, text: str, tone: Tone, first: int = node) -> DiagramStep:
         return DiagramStep(at, exchange.sequence, (min(first, node), max(first, node)), shorten(text), tone, is_note=True)
@@ -107,13 +108,37 @@ def _exchange_steps(exchange: Exchange, lifelines: Lifelines) -> Iterator[Diagra
         yield note(end, exchange.ended, Tone.ERROR, client)
 
 
+def _registry_steps(event: Event, lifelines: Lifelines) -> Iterator[DiagramStep]:
+    """Yields the request, the fault that hit it, the delay by a fault, and the answer. The record has the time of the answer only."""
+    client, registry = _ends(event, lifelines)
+
+    def step(text: str, tone: Tone = Tone.PLAIN, **kind: bool) -> DiagramStep:
+        covered = (registry, client) if kind.get("is_response") else (registry, registry) if kind else (client, registry)
+        return DiagramStep(event.at, event.sequence, covered, shorten(text), tone, **kind)
+
+    yield step(registry_request_label(event))
+    if "fault" in event.fields:
+        yield step(str(event.fields["fault"]), Tone.FAULT, is_note=True)
+    if "delay_ms" in event.fields:
+        yield step(f"waited {event.fields['delay_ms']} ms", Tone.WAIT, is_note=True)
+    yield step(registry_answer_label(event), Tone.ERROR if is_registry_error(event) else Tone.PLAIN, is_response=True)
+
+
+def _ends(entry: Entry, lifelines: Lifelines) -> tuple[int, int]:
+    """Returns the numbers of the client and the node of an entry. Raises ValueError for lifelines of other entries."""
+    client, node = lifelines.client(entry), lifelines.node(entry)
+    if client is None or node is None:
+        raise ValueError("the lifelines are those of other entries")
+    return client, node
+
+
 def _duration(exchange: Exchange) -> str:
     return "until now" if exchange.answered is None else f"{exchange.answered.cluster_ms - exchange.received.cluster_ms:.0f} ms"
 
 
 def _event_steps(event: Event, lifelines: Lifelines) -> Iterator[DiagramStep]:
     """Yields a note over the node and the client of an event, or over all lifelines if it has none."""
-    found = [number for number in (lifelines.client(event.connection), lifelines.node(event)) if number is not None]
+    found = [number for number in (lifelines.client(event), lifelines.node(event)) if number is not None]
     if found or lifelines.all:
         covered = found or [0, len(lifelines.all) - 1]
         text = event.text if event.kind.startswith("connection") else f"{event.kind}: {event.text}"

@@ -1,7 +1,8 @@
 """The lifelines of a sequence diagram: which client and which node an entry belongs to.
 
 A lifeline of a client stands for all its connections. Connections belong to the same client if they have the same client id, software and
-host, because the protocol says no more. Programs on one host that do not set `client.id` therefore share a lifeline.
+host, because the protocol says no more. Programs on one host that do not set `client.id` therefore share a lifeline. The schema registry
+has a lifeline of its own behind the nodes, and its clients are known by their `User-Agent` and host only.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 
 from ....protocol.messages.api_versions import ApiVersionsRequest
-from ..exchange import Entry, Exchange
+from ..exchange import REGISTRY_REQUEST, Entry, Event, Exchange
 from ..labels import shorten
 
 MAX_NAME_LENGTH = 48
@@ -21,7 +22,7 @@ _LIBRDKAFKA = re.compile(r"-(?:lib)?rdkafka-(\d+(?:\.\d+)+)")
 
 @dataclass(frozen=True, slots=True)
 class Lifeline:
-    """A client or a node. The detail of a client is its software, that of a node is empty."""
+    """A client, a node or the schema registry, which counts as a node. The detail of a client is its software, that of a node is empty."""
 
     name: str
     detail: str
@@ -32,17 +33,20 @@ class Lifelines:
     """The lifelines of some entries: clients in the order in which they appear, then nodes by their ids."""
 
     def __init__(self, entries: Iterable[Entry]) -> None:
-        self._clients: dict[int, tuple[str, str, str]] = {}
-        """The client of each connection: its name, its software and its host."""
+        self._clients: dict[Hashable, tuple[str, str, str]] = {}
+        """The client of each connection, and of events of the schema registry: its name, its software and its host."""
         nodes: dict[Hashable, str] = {}
         for entry in entries:
             if isinstance(entry, Exchange):
                 self._note_client(entry)
                 nodes[_node_key(entry)] = _node_name(entry)
+            elif entry.kind == REGISTRY_REQUEST:
+                self._clients[_registry_client(entry)] = (_registry_client(entry)[0], "", _registry_client(entry)[1])
+                nodes[REGISTRY_REQUEST] = REGISTRY_REQUEST
             elif entry.node is not None:
                 nodes[entry.node] = f"node {entry.node}"
         clients = list(dict.fromkeys(self._clients.values()))
-        in_order = sorted(nodes, key=lambda key: (isinstance(key, str), key))
+        in_order = sorted(nodes, key=lambda key: (key == REGISTRY_REQUEST, isinstance(key, str), key))
         self.all = [
             Lifeline(shorten(name, MAX_NAME_LENGTH), shorten(short_software(software), MAX_NAME_LENGTH), False)
             for name, software, _ in clients
@@ -57,14 +61,16 @@ class Lifelines:
         name, software, _ = self._clients.get(exchange.connection, ("", "", host))
         self._clients[exchange.connection] = exchange.client_id or name or exchange.peer, software_of(exchange) or software, host
 
-    def client(self, connection: int | None) -> int | None:
-        """Returns the number of the client of a connection, None if it has sent no request."""
-        return None if connection is None or connection not in self._clients else self._client_numbers[self._clients[connection]]
+    def client(self, entry: Entry) -> int | None:
+        """Returns the number of the client of an entry, None if it has none, or one that has sent no request."""
+        key = _registry_client(entry) if isinstance(entry, Event) and entry.kind == REGISTRY_REQUEST else entry.connection
+        return None if key not in self._clients else self._client_numbers[self._clients[key]]
 
     def node(self, entry: Entry) -> int | None:
         """Returns the number of the node of an entry, None if the entry belongs to no node."""
-        key = _node_key(entry) if isinstance(entry, Exchange) else entry.node
-        return self._node_numbers.get(key)
+        if isinstance(entry, Exchange):
+            return self._node_numbers.get(_node_key(entry))
+        return self._node_numbers.get(REGISTRY_REQUEST if entry.kind == REGISTRY_REQUEST else entry.node)
 
 
 def software_of(exchange: Exchange) -> str:
@@ -79,6 +85,12 @@ def short_software(software: str) -> str:
     """Returns the name and version of the library that speaks to the broker: that of librdkafka for the libraries built on it."""
     found = _LIBRDKAFKA.search(software)
     return software if found is None else f"librdkafka {found[1]}"
+
+
+def _registry_client(event: Event) -> tuple[str, str]:
+    """Returns the name of a client of the schema registry, its software or else its host, and the host."""
+    host = str(event.fields["peer"]).rpartition(":")[0]
+    return short_software(str(event.fields.get("software", ""))) or host, host
 
 
 def _node_key(exchange: Exchange) -> Hashable:

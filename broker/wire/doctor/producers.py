@@ -51,7 +51,7 @@ def _lost_request(connection: ConnectionHistory) -> Exchange | None:
 _UNDECIDED = {"REQUEST_TIMED_OUT", "NOT_ENOUGH_REPLICAS_AFTER_APPEND"}
 """The errors with which a broker answers although it has appended the batch."""
 _NO_PRODUCER_ID = -1
-SHORTEST_TIME_OUT_MS = 1000.0
+MIN_TIME_OUT_MS = 1000.0
 """No client waits less for a response before it sends a request again on another connection."""
 
 
@@ -107,7 +107,7 @@ def _was_lost(first: Exchange, second: Exchange) -> bool:
     """
     if first.errors or first.faults or first.response_frame is None:
         return True
-    return first.connection != second.connection and second.received.wall_ms - first.received.wall_ms >= SHORTEST_TIME_OUT_MS
+    return first.connection != second.connection and second.received.wall_ms - first.received.wall_ms >= MIN_TIME_OUT_MS
 
 
 REQUEST_SETTING = "socket.request.max.bytes"
@@ -121,7 +121,8 @@ def oversize_batches(history: WireHistory) -> Iterable[Finding]:
         if refused:
             largest = max(exchange.request_frame.size for exchange in refused)
             topics = ", ".join(dict.fromkeys(topic for exchange in refused for topic in exchange.topics))
-            problem = f"{len(refused)} Produce requests to {topics} were refused as too large; the largest has {largest} bytes"
+            requests = counted(len(refused), f"Produce request to {topics} was", f"Produce requests to {topics} were")
+            problem = f"{requests} refused as too large; the largest has {largest} bytes"
             advice = "send smaller batches, or raise message.max.bytes of the broker or max.message.bytes of the topic"
             settings = ("message.max.bytes", "max.message.bytes", "max.request.size", "batch.size")
             yield Finding("oversize batches", str(client), problem, advice, settings, evidence(refused))

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...schema_registry.schemas.wire_format import schema_id_of
-from ..exchange import Event, Exchange
+from ..exchange import REGISTRY_REQUEST, Event, Exchange
 from .contents import records_of
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 REGISTER = re.compile(r"/subjects/[^/]+/versions")
 LATEST = re.compile(r"/subjects/[^/]+/versions/latest")
 SCHEMA = re.compile(r"/schemas/ids/([0-9]{1,10})(?:/schema)?")
-REQUEST, CONTROL = "schema registry", "control"
+CONTROL = "control"
 SUBJECT_NOT_FOUND, SCHEMA_NOT_FOUND = 40401, 40403
 READ_ONLY = 42205
 _CONTEXT = re.compile(r":\.[^:]*:")
@@ -43,7 +43,7 @@ class SchemaUse:
 
     def __init__(self, history: WireHistory) -> None:
         self._history = history
-        self.requests = [event for event in history.events(REQUEST) if not history.excuses(event)]
+        self.requests = [event for event in history.events(REGISTRY_REQUEST) if not history.excuses(event)]
 
     def requests_to(self, path: re.Pattern[str], method: str) -> list[Event]:
         """Returns the requests of a method whose path matches, in order."""
@@ -54,7 +54,12 @@ class SchemaUse:
         """The subjects that have the schema with an id, by the id, as far as clients or controls have registered or read them."""
         found: dict[int, set[str]] = {}
         for event in (*self._history.earlier, *self._history.entries):
-            if isinstance(event, Event) and event.kind in (REQUEST, CONTROL) and "subject" in event.fields and "id" in event.fields:
+            if (
+                isinstance(event, Event)
+                and event.kind in (REGISTRY_REQUEST, CONTROL)
+                and "subject" in event.fields
+                and "id" in event.fields
+            ):
                 found.setdefault(int(event.fields["id"]), set()).add(subject_of(event))
         return found
 

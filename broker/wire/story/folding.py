@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from .steps import StoryStep
 
-FEWEST_REPETITIONS = 3
+MIN_REPETITIONS = 3
 MAX_CYCLE_LENGTH = 6
 """The most steps of a cycle, such as a fetch, a write and a commit."""
 
@@ -68,6 +68,6 @@ def _longest_run(looks: Sequence[object], start: int) -> tuple[int, int]:
         cycle, count = looks[start : start + length], 1
         while looks[start + length * count : start + length * (count + 1)] == cycle:
             count += 1
-        if count >= FEWEST_REPETITIONS and len(cycle) == length:
+        if count >= MIN_REPETITIONS and len(cycle) == length:
             return length, count
     return 1, 1

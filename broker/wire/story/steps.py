@@ -14,8 +14,8 @@ from itertools import zip_longest
 from ..diagrams.lifelines import Lifelines
 from ..doctor.consumers import has_records
 from ..doctor.history import PRELIMINARY
-from ..exchange import Entry, Event, Exchange
-from ..labels import request_label, response_label, shorten
+from ..exchange import REGISTRY_REQUEST, Entry, Event, Exchange
+from ..labels import is_registry_error, registry_answer_label, registry_request_label, request_label, response_label, shorten
 
 ERA_EVENTS = frozenset(("control", "fault", "clock"))
 """The events after which a story begins anew, because the test has changed something for all clients."""
@@ -69,8 +69,10 @@ class Names:
     def __init__(self, entries: Iterable[Entry]) -> None:
         in_order = list(entries)
         self._lifelines = Lifelines(in_order)
-        self._peers = {
-            entry.connection: str(entry.fields["peer"]) for entry in in_order if isinstance(entry, Event) and "peer" in entry.fields
+        self._peers: dict[int | None, str] = {
+            entry.connection: str(entry.fields["peer"])
+            for entry in in_order
+            if isinstance(entry, Event) and entry.connection is not None and "peer" in entry.fields
         }
 
     @property
@@ -80,7 +82,7 @@ class Names:
 
     def client(self, entry: Entry) -> str:
         """Returns the name of a client, or the host of one that has sent no request; "" for an event without a connection."""
-        number = self._lifelines.client(entry.connection)
+        number = self._lifelines.client(entry)
         if number is not None:
             return self._lifelines.all[number].name
         return self._peers.get(entry.connection, "").rpartition(":")[0]
@@ -135,8 +137,17 @@ def _committed_offsets(exchange: Exchange) -> list[int]:
     return [partition.committed_offset for topic in topics for partition in topic.partitions]
 
 
+def _registry_step(event: Event, client: str, node: str) -> StoryStep:
+    answer = f"{'✗ ' if is_registry_error(event) else ''}{registry_answer_label(event)}"
+    results = [answer, *([f"[{event.fields['fault']}]"] if "fault" in event.fields else [])]
+    text = shorten(registry_request_label(event), _MAX_TEXT_LENGTH)
+    return StoryStep(event.sequence, event.at.wall_ms, client, node, text, result=shorten("; ".join(results), _MAX_TEXT_LENGTH))
+
+
 def _event(event: Event, names: Names) -> StoryStep:
     client, node = names.client(event), names.node(event)
+    if event.kind == REGISTRY_REQUEST:
+        return _registry_step(event, client, node)
     told = event.text if event.kind == "group" else f"{event.kind}: {event.text}"
     step = StoryStep(event.sequence, event.at.wall_ms, client, node, shorten(_UUID.sub(r"\1", told), _MAX_TEXT_LENGTH))
     if event.kind == "connection opened":

@@ -12,7 +12,7 @@ from ..records import InvalidRecords, from_zigzag
 from .scan import RecordScan, read_varint
 from .shapes import shape_of_record
 
-SHORTEST_RUN = 10
+MIN_RUN = 10
 """With fewer records the slices of a run take longer than reading the records one by one."""
 
 _CONTINUED = bytes(range(128, 256))
@@ -35,7 +35,7 @@ def read_run(scan: RecordScan) -> bool:
         column = _column(scan, at, size, count)
         if not _is_uniform(column):
             count -= len(column.lstrip(column[:1]))
-    if count < SHORTEST_RUN or (scan.rules.keys and shape.key_missing):
+    if count < MIN_RUN or (scan.rules.keys and shape.key_missing):
         return False
     for at in shape.lengths:
         if not _is_uniform(_column(scan, at, size, count)):

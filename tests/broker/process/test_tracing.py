@@ -10,7 +10,8 @@ import pytest
 
 from odradek.broker.network.server import Server, ServerOptions
 from odradek.broker.process.tracing import Tracer
-from odradek.broker.settings.cluster_config import RecordLimits, cluster_of
+from odradek.broker.settings.cluster_config import cluster_of
+from odradek.broker.settings.record_limits import RecordLimits
 from odradek.broker.wire.filters import parse_filter
 
 LISTENER = {"listeners": "PLAINTEXT://127.0.0.1:0"}

@@ -157,9 +157,12 @@ def test_requests_are_events_of_the_record() -> None:
         ]
         (failed,) = cluster.wire.entries(filter="subject=orders-* and status>=400")
         assert "orders-key" in failed["text"]
-        cluster.fault(api="SchemaRegistry", status=503)
+        ask(url, "GET", "/schemas/ids/7")
+        assert [each["text"] for each in cluster.wire.entries(filter="id=7 and status=404")] == ["GET /schemas/ids/7: 404"]
+        cluster.fault(api="SchemaRegistry", status=503, delay_ms=20)
         ask(url, "GET", "/subjects")
-        assert len(cluster.wire.entries(filter="event='schema registry' and status=503")) == 1
+        (delayed,) = cluster.wire.entries(filter="event='schema registry' and status=503")
+        assert delayed["fields"]["delay_ms"] == 20
 
 
 def test_markup_in_a_subject_is_only_text(cluster: Cluster) -> None:

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from odradek.broker.settings.cluster_config import RecordLimits
+from odradek.broker.settings.record_limits import RecordLimits
 from odradek.broker.wire.exchange import Entry, Exchange
 from odradek.broker.wire.feed import Feed, show_selected
 from odradek.broker.wire.filters import parse_filter

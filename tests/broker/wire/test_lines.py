@@ -68,4 +68,4 @@ def test_impossible_time_of_a_damaged_file_is_shown() -> None:
 
 
 def test_missed_entries_are_one_line() -> None:
-    assert Lines().missed(5) == "... 5 entries are missing, because the record keeps only the latest ones"
+    assert Lines().omission(5) == "... 5 entries are missing, because the record keeps only the latest ones"

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from odradek.broker.settings.cluster_config import RecordLimits
+from odradek.broker.settings.record_limits import RecordLimits
 from odradek.broker.wire.exchange import Event, Exchange
 from odradek.protocol.messages.fetch import FETCH, FetchPartition, FetchRequest, FetchTopic
 from odradek.protocol.messages.metadata import METADATA, MetadataRequest

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from odradek.broker.wire.exchange import Entry, Event, Exchange, Moment
+from odradek.broker.wire.exchange import REGISTRY_REQUEST, Entry, Event, Exchange, Moment
 from odradek.protocol.messages.fetch import (
     FETCH,
     FetchableTopicResponse,
@@ -59,6 +59,12 @@ def heartbeat(sequence: int, milliseconds: float, error: int = 0, **values: Any)
     return exchange(HEARTBEAT, 4, request, HeartbeatResponse(throttle_time_ms=0, error_code=error), **(fixed | values))
 
 
+def asked_registry(sequence: int, milliseconds: float, path: str, status: int, **fields: str | int) -> Event:
+    """Returns a request to the schema registry with its answer."""
+    given: dict[str, str | int] = {"method": "GET", "path": path, "status": status, "peer": "127.0.0.1:50000", **fields}
+    return Event(sequence=sequence, at=at(milliseconds), kind=REGISTRY_REQUEST, text=f"GET {path}: {status}", fields=given)
+
+
 def story() -> list[Entry]:
     """Returns a scene with everything that a diagram shows."""
     return [
@@ -78,5 +84,6 @@ def hostile_story() -> list[Entry]:
     return [
         produced(1, 0, topic=HOSTILE, client_id=HOSTILE, software=HOSTILE, faults=(HOSTILE,), waits=(HOSTILE,), ended=HOSTILE),
         fetched(2, 1, node=None, listener=HOSTILE, client_id=None, peer=HOSTILE),
+        asked_registry(9, 2, HOSTILE, 404, message=HOSTILE, software=HOSTILE, fault=HOSTILE, peer=HOSTILE),
         Event(sequence=3, at=at(2), kind=HOSTILE, text=HOSTILE, fields={HOSTILE: HOSTILE}),
     ]

@@ -14,7 +14,7 @@ from odradek.protocol.messages.metadata import (
     MetadataResponsePartition,
     MetadataResponseTopic,
 )
-from tests.broker.wire.diagrams.scenes import at, fetched, heartbeat, produced, story
+from tests.broker.wire.diagrams.scenes import asked_registry, at, fetched, heartbeat, produced, story
 from tests.broker.wire.made_exchanges import exchange
 
 
@@ -130,3 +130,40 @@ def test_text_is_shortened_and_printable() -> None:
     assert shorten("a\n\x1b\u202e\U000e0001") == "a\\x0a\\x1b\\u202e\\U000e0001"
     assert shorten("a" * 200) == "a" * (MAX_TEXT_LENGTH - 1) + "…"
     assert len(shorten("\x00" * 1_000_000)) == MAX_TEXT_LENGTH
+
+
+def test_schema_registry_is_a_lifeline_behind_the_nodes() -> None:
+    entries: list[Entry] = [
+        produced(1, 0),
+        asked_registry(2, 1, "/schemas/ids/1", 200, id=1, software="python-requests/2.32"),
+        asked_registry(3, 2, "/subjects", 200),
+        produced(4, 3, node=None, listener="z.example:9092", connection=8),
+    ]
+    diagram = diagram_of(entries)
+    names = ["writer", "python-requests/2.32", "127.0.0.1", "node 1", "z.example:9092", "schema registry"]
+    assert [each.name for each in diagram.lifelines] == names
+    assert [each.is_node for each in diagram.lifelines] == [False] * 3 + [True] * 3
+    steps = [step for step in diagram.steps if step.sequence in (2, 3)]
+    assert [(step.lifelines, step.text, step.is_response) for step in steps] == [
+        ((1, 5), "GET /schemas/ids/1", False), ((5, 1), "200 id 1", True),
+        ((2, 5), "GET /subjects", False), ((5, 2), "200", True),
+    ]  # fmt: skip
+
+
+def test_answer_of_the_registry_shows_error_fault_and_delay() -> None:
+    missing = asked_registry(1, 0, "/schemas/ids/7", 404, id=7, error_code=40403, message="Schema 7 not found")
+    delayed = asked_registry(2, 1, "/subjects", 503, error_code=503, message="x" * 60, fault="fault 1: status=503", delay_ms=40)
+    found = [(step.text, step.tone) for step in diagram_of([missing, delayed]).steps]
+    assert found == [
+        ("GET /schemas/ids/7", Tone.PLAIN),
+        ("404 40403 Schema 7 not found", Tone.ERROR),
+        ("GET /subjects", Tone.PLAIN),
+        ("fault 1: status=503", Tone.FAULT),
+        ("waited 40 ms", Tone.WAIT),
+        (f"503 {'x' * 49}…", Tone.ERROR),
+    ]
+
+
+def test_equal_requests_to_the_schema_registry_are_folded() -> None:
+    asked = [asked_registry(number, number, "/subjects", 200) for number in range(4)]
+    assert texts([*asked]) == ["GET /subjects", "200", "the same 3 more times"]

@@ -98,7 +98,9 @@ def test_hostile_names_are_escaped_in_reports() -> None:
 
 def test_report_has_problem_advice_settings_and_lines() -> None:
     text = as_text([describe(finding) for finding in examine([produced(1, 0, error=10), heartbeat(2, 1)])])
-    assert text.startswith("1. oversize batches: writer (librdkafka 2.16.1) at 127.0.0.1\n   problem:  1 Produce requests to orders")
+    assert text.startswith(
+        "1. oversize batches: writer (librdkafka 2.16.1) at 127.0.0.1\n   problem:  1 Produce request to orders was refused"
+    )
     assert "   settings: message.max.bytes, max.message.bytes" in text
     assert "Produce v11" in text.splitlines()[-1]
 

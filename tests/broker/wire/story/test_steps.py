@@ -8,7 +8,7 @@ import pytest
 
 from odradek.broker.wire.exchange import Event
 from odradek.broker.wire.story.steps import Names, steps_of
-from tests.broker.wire.diagrams.scenes import at, fetched, heartbeat, hostile_story, produced, story
+from tests.broker.wire.diagrams.scenes import asked_registry, at, fetched, heartbeat, hostile_story, produced, story
 
 
 def event(kind: str, text: str, **fields: str) -> Event:
@@ -73,3 +73,14 @@ def test_hostile_entries_are_printable_steps() -> None:
 def test_fault_is_told_once() -> None:
     steps = steps_of([event("control", "adding a fault"), replace(event("fault", "added fault 1: api=Produce"), sequence=2)])
     assert [step.text for step in steps] == ["fault: added fault 1: api=Produce"]
+
+
+def test_requests_to_the_schema_registry_have_a_client() -> None:
+    refused = asked_registry(1, 0, "/subjects", 503, software="python-requests/2.32", fault="fault 1: status=503")
+    steps = steps_of([refused, asked_registry(2, 1, "/schemas/ids/1", 200, id=1)])
+    assert [(step.client, step.node, step.text, step.result) for step in steps] == [
+        ("python-requests/2.32", "schema registry", "GET /subjects", "✗ 503; [fault 1: status=503]"),
+        ("127.0.0.1", "schema registry", "GET /schemas/ids/1", "200 id 1"),
+    ]
+    leader = Event(sequence=3, at=at(2), kind="leader", node=1, text="node 1 leads orders-0")
+    assert Names([refused, leader]).client(leader) == ""
