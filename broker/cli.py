@@ -50,21 +50,24 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = list(sys.argv[1:] if argv is None else argv)
     if COMPLETING in os.environ:
         _module("completion").complete(_parser(), os.environ)
-    if arguments[:1] == ["ctl"]:
-        return _ctl(arguments[1:])
+    try:
+        code = _ctl(arguments[1:]) if arguments[:1] == ["ctl"] else _run(arguments)
+        sys.stdout.flush()
+        return code
+    except BrokenPipeError:  # of a reader such as head, which has read enough
+        sys.stdout = None  # so that the interpreter does not try to flush it
+        return 0
+
+
+def _run(arguments: Sequence[str]) -> int:
     parser = _parser(arguments)
     options = parser.parse_args(arguments)
     if options.command is None:
         parser.print_help()
         return 0
     try:
-        code = _module(options.command).run(options, os.environ)
-        sys.stdout.flush()
-        return int(code)
+        return int(_module(options.command).run(options, os.environ))
     except KeyboardInterrupt:
-        return 0
-    except BrokenPipeError:  # of a reader such as head, which has read enough
-        sys.stdout = None  # so that the interpreter does not try to flush it
         return 0
 
 

@@ -55,14 +55,15 @@ class _Deferred:
     def __init__(self, name: str) -> None:
         self._name = name
 
-    def __get__(self, instance: FrozenData | None, owner: type[FrozenData]) -> Any:
+    def __get__(self, instance: Any, owner: type[Any]) -> Any:
         """Returns the attribute. Raises AttributeError if the class has none, because its options leave it out."""
-        _complete(owner)
-        for each in owner.__mro__:
+        cls = owner if issubclass(owner, FrozenData) else instance  # inspect.signature of Python 3.14 binds a class like an instance
+        _complete(cls)
+        for each in cls.__mro__:
             found = vars(each).get(self._name, self)
             if found is not self:
                 return found.__get__(instance, owner) if hasattr(found, "__get__") else found
-        raise AttributeError(f"{owner.__name__} has no attribute {self._name!r}")
+        raise AttributeError(f"{cls.__name__} has no attribute {self._name!r}")
 
 
 for _name in _MADE:

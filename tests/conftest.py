@@ -30,6 +30,8 @@ settings.load_profile(os.environ.get("ODRADEK_HYPOTHESIS", "short"))
 def pytest_configure(config: pytest.Config) -> None:
     if config.getoption("--hypothesis-seed") is None:
         config.option.hypothesis_seed = str(random.SystemRandom().getrandbits(32))
+    # Hypothesis looks for the referrers of its own random numbers, which it does not always find on Python 3.14.
+    config.addinivalue_line("filterwarnings", "ignore:It looks like `register_random`:hypothesis.errors.HypothesisWarning")
     # kafka-python uses these deprecated functions when it is imported.
     config.addinivalue_line("filterwarnings", "ignore:(read|open)_text is deprecated:DeprecationWarning")
     # kafka-python 3.0 does not close a socket whose connection was refused. It is collected at any time, also in a later test.

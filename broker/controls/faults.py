@@ -38,8 +38,10 @@ def _with_fields_of(
         async def call(self: Any, /, *args: P.args, **kwargs: P.kwargs) -> AsyncFaultHandle:
             return await method(self, options(*args, **kwargs))
 
-        hints = dict(FaultOptions.__annotations__)
-        call.__annotations__ = {**hints, python_only: Annotated[hints[python_only], PythonOnly], "return": AsyncFaultHandle}
+        hints: dict[str, Any] = dict(FaultOptions.__annotations__)
+        hints |= {python_only: Annotated[hints[python_only], PythonOnly], "return": AsyncFaultHandle}
+        call.__annotations__ = hints
+        call.__annotate__ = lambda _: hints  # type: ignore[attr-defined]  # what `wraps` copies from Python 3.14 on
         vars(call)["__wrapped__"] = FaultOptions.__init__  # in its module, the names of the annotations are known
         vars(call)["__signature__"] = signature(FaultOptions.__init__).replace(return_annotation=AsyncFaultHandle)
         return call

@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import Callable, Coroutine, Generator
 from concurrent.futures import Future
 from functools import wraps
-from inspect import isroutine
+from inspect import iscoroutinefunction, isroutine
 from types import TracebackType
 from typing import Any, TypeVar
 
@@ -54,7 +54,7 @@ class OnOtherLoops:
     def _method(self, method: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(method)
         def call(*args: Any, **kwargs: Any) -> Any:
-            if asyncio.iscoroutinefunction(method):
+            if iscoroutinefunction(method):
                 return self._await(method(*args, **kwargs))
             return self._wrap(self._submit(_call(method, *args, **kwargs)).result())
 

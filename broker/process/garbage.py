@@ -7,9 +7,10 @@ Therefore
 * nothing is collected during the start, and what exists at its end is frozen, so that no collection visits it;
 * young objects are collected YOUNG_OBJECTS at a time, which takes about 2 ms, and nothing starts a collection of old objects by itself;
 * once a second, `OldObjects` looks whether there are old objects to collect. While the event loop is at rest, it collects among all
-  objects. Otherwise it waits until MAX_COLLECTIONS of the middle generation have made objects old, collects among these, and freezes the
-  rest, so that the next collection does not visit them again. When the frozen objects have doubled, it visits all once more. Garbage is
-  therefore bounded by the number of live objects.
+  objects, unless there are more than MAX_OBJECTS_AT_REST, because the next request may come at any moment. Of more objects, and under
+  load after MAX_COLLECTIONS of the middle generation, it collects among those that have become old since, and freezes the rest, so that the
+  next collection does not visit them again. When the frozen objects have doubled, it visits all once more. Garbage is therefore bounded by
+  the number of live objects.
 
 A cluster that a program embeds leaves the collector as it is, because collections concern all objects of that program.
 """
@@ -24,6 +25,8 @@ YOUNG_OBJECTS, YOUNG_COLLECTIONS = 20_000, 1
 """Thresholds of the first two generations: how many new objects start a collection, and how many of these one of the middle generation."""
 NEVER = 2**31 - 1
 MAX_COLLECTIONS = 20
+MAX_OBJECTS_AT_REST = 100_000
+"""About those of 3,000 topics; visiting them takes 10 to 20 ms."""
 LOOK_S, REST_S = 1.0, 0.05
 
 
@@ -54,13 +57,14 @@ class OldObjects:
         self._frozen = gc.get_freeze_count()
 
     def look(self) -> None:
-        """Collects among all objects if the event loop is at rest, among the new old ones if there are many, or not at all."""
+        """Collects among all objects, among those that have become old since the last time, or not at all (see above)."""
         _, _, collections = gc.get_count()
         if not collections:
             return
-        if self._rest_s() >= REST_S:
+        rests = self._rest_s() >= REST_S
+        if rests and gc.get_freeze_count() <= MAX_OBJECTS_AT_REST:
             self._collect_all()
-        elif collections >= MAX_COLLECTIONS:
+        elif rests or collections >= MAX_COLLECTIONS:
             gc.collect()
             gc.freeze()
             if gc.get_freeze_count() > 2 * self._frozen:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from uuid import UUID
 
-from .drafts import flag_of, text_of
+from .body_members import flag_of, text_of
 from .errors import RegistryError
 from .records import Json, StoredSchema, association_record
 from .schema_topic import SchemaTopic

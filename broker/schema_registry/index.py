@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from .records import InvalidRecord, Json, StoredSchema, read_fields, read_key, read_schema
+from .records import Json, StoredSchema
+from .stored_records import InvalidRecord, read_association, read_config, read_fields, read_key, read_mode, read_schema
 from .subjects import DEFAULT_CONTEXT, GLOBAL_CONTEXT, Subject, context_of, qualified_name
 
 ContextId = tuple[str, int]
@@ -90,8 +91,7 @@ class SchemaIndex:
         if keytype == "SCHEMA":
             self._apply_schema(fields, value, timestamp)
         elif keytype in ("CONFIG", "MODE"):
-            given = None if value is None else read_fields(value)
-            self._apply_setting(keytype, subject, given)
+            self._apply_setting(keytype, subject, value)
         elif keytype == "CONTEXT":
             name = str(fields.get("context"))
             self.contexts.pop(name, None)
@@ -111,7 +111,7 @@ class SchemaIndex:
             subject, version = str(key["subject"]), int(key["version"])
         except (KeyError, TypeError, ValueError) as error:
             raise InvalidRecord(f"a key of a SCHEMA lacks subject or version: {error!r}") from None
-        schema = None if value is None else read_schema(read_fields(value), timestamp)
+        schema = None if value is None else read_schema(value, timestamp)
         self._remove(subject, version)
         if schema is not None:
             is_other = (schema.subject, schema.version) != (subject, version)
@@ -147,22 +147,23 @@ class SchemaIndex:
             for reference in schema.references:
                 self._referring.get((qualified_name(reference.subject, subject), reference.version), {}).pop(key, None)
 
-    def _apply_setting(self, keytype: str, subject: str | None, given: Json | None) -> None:
+    def _apply_setting(self, keytype: str, subject: str | None, value: bytes | None) -> None:
         settings: dict[str | None, Json] | dict[str | None, str] = self.configs if keytype == "CONFIG" else self.modes
-        if given is None:
+        if value is None:
             settings.pop(subject, None)
         elif keytype == "CONFIG":
-            self.configs[subject] = {name: value for name, value in given.items() if name != "subject" and value is not None}
+            self.configs[subject] = read_config(value)
         else:
-            self.modes[subject] = str(given.get("mode"))
+            self.modes[subject] = read_mode(value)
 
     def _apply_association(self, key: Json, value: bytes | None, timestamp: int) -> None:
         names = ("resourceName", "resourceNamespace", "resourceType", "associationType", "subject")
         place = tuple(str(key.get(name)) for name in names)
+        association = None if value is None else read_association(value)
         before = self.associations.pop(place, None)
-        if value is not None:
+        if association is not None:
             created = timestamp if before is None else before["createTs"]
-            self.associations[place] = read_fields(value) | {"createTs": created, "updateTs": timestamp}
+            self.associations[place] = association | {"createTs": created, "updateTs": timestamp}
 
     def _delete_subject(self, fields: Json) -> None:
         subject, last = str(fields.get("subject")), fields.get("version")

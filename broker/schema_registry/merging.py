@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from .errors import invalid_rule_set
+from .data_contracts import RULE_KINDS
 from .records import Json
 
 CONFLUENT_VERSION = "confluent:version"
-RULE_KINDS = ("migrationRules", "domainRules", "encodingRules")
 
 
 def merge_metadata(old: Json | None, new: Json | None) -> Json | None:
@@ -50,28 +47,3 @@ def without_version(metadata: Json | None) -> Json:
     given = metadata or {}
     properties = {name: value for name, value in (given.get("properties") or {}).items() if name != CONFLUENT_VERSION}
     return {name: value for name, value in {**given, "properties": properties}.items() if value}
-
-
-def check_metadata(metadata: Json | None) -> None:
-    """Raises RegistryError for metadata whose members have other types than maps of texts."""
-    for name, kind in (("tags", dict), ("properties", dict), ("sensitive", list)):
-        value = (metadata or {}).get(name)
-        if value is not None and not isinstance(value, kind):
-            raise invalid_rule_set(f"metadata: {name} must be {'an object' if kind is dict else 'a list'}")
-
-
-def check_rule_set(rule_set: Any) -> None:
-    """Raises RegistryError for rules without a name, or with the name of another one (RuleSet.validate)."""
-    if rule_set is None:
-        return
-    for kind in RULE_KINDS:
-        rules = rule_set.get(kind)
-        if rules is None:
-            continue
-        if not isinstance(rules, list) or not all(isinstance(rule, dict) for rule in rules):
-            raise invalid_rule_set(f"{kind} must be a list of rules")
-        names = [rule.get("name") for rule in rules]
-        if not all(isinstance(name, str) and name for name in names):
-            raise invalid_rule_set("Missing rule name")
-        if repeated := [name for name in names if names.count(name) > 1]:
-            raise invalid_rule_set(f"Found rule with duplicate name '{repeated[0]}'")

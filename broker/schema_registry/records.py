@@ -2,7 +2,7 @@
 
 A key has a type: SCHEMA for a version of a subject, CONFIG and MODE for those of a subject or, without one, the global ones, CONTEXT,
 ASSOC, DELETE_SUBJECT for the soft deletion of all versions up to one, CLEAR_SUBJECT, and NOOP, which other registries write to find the
-end of the topic. Values of other registries are read as far as their fields are known.
+end of the topic. `stored_records.py` reads them.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import md5
-from sys import intern
 from typing import Any, NamedTuple
 
 AVRO = "AVRO"
@@ -142,47 +141,3 @@ def _schema_key(subject: str, version: int) -> bytes:
 
 def _encode(fields: Mapping[str, Any]) -> bytes:
     return json.dumps(fields, separators=(",", ":"), ensure_ascii=False).encode()
-
-
-class InvalidRecord(Exception):
-    """A record of `_schemas` that no registry has written."""
-
-
-def read_key(key: bytes | None) -> Json:
-    """Returns the fields of a key. Raises InvalidRecord."""
-    return _decode(key or b"")
-
-
-def read_fields(value: bytes) -> Json:
-    """Returns the fields of a value. Raises InvalidRecord."""
-    return _decode(value)
-
-
-def read_schema(fields: Json, timestamp: int) -> StoredSchema:
-    """Returns the version in the fields of a SCHEMA record. Raises InvalidRecord."""
-    try:
-        references = tuple(NamedReference(each["name"], each["subject"], int(each["version"])) for each in fields.get("references") or ())
-        return StoredSchema(
-            str(fields["subject"]),
-            int(fields["version"]),
-            int(fields["id"]),
-            str(fields["schema"]),
-            intern(fields.get("schemaType") or AVRO),
-            references,
-            fields.get("metadata"),
-            fields.get("ruleSet"),
-            bool(fields.get("deleted")),
-            timestamp,
-        )
-    except (KeyError, TypeError, ValueError) as error:
-        raise InvalidRecord(f"a SCHEMA record lacks a field or has one of another type: {error!r}") from None
-
-
-def _decode(data: bytes) -> Json:
-    try:
-        fields = json.loads(data)
-    except (ValueError, RecursionError) as error:
-        raise InvalidRecord(f"not JSON: {error}") from None
-    if not isinstance(fields, dict):
-        raise InvalidRecord("not a JSON object")
-    return fields

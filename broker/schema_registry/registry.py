@@ -12,6 +12,7 @@ from dataclasses import replace
 from ..settings.schema_registry import RegistrySettings
 from .associations import Associations
 from .compatibility import CompatibilityLevel, compare_with_versions
+from .data_contracts import check_rule_names
 from .deletion import Deletion
 from .drafts import NO_ID, NO_VERSION, Draft
 from .errors import (
@@ -24,7 +25,7 @@ from .errors import (
     version_not_found,
 )
 from .index import SchemaIndex
-from .merging import CONFLUENT_VERSION, check_metadata, check_rule_set, merge_metadata, merge_rule_sets, with_version, without_version
+from .merging import CONFLUENT_VERSION, merge_metadata, merge_rule_sets, with_version, without_version
 from .reading import SchemaReader, parse_version
 from .records import Json, StoredSchema, context_record, schema_record, schema_tombstone
 from .schema_parsing import SchemaParser
@@ -57,8 +58,7 @@ class SchemaRegistry:
 
         With `force`, the compatibility is not checked.
         """
-        check_metadata(draft.metadata)
-        check_rule_set(draft.rule_set)
+        check_rule_names(draft.rule_set)
         if not is_valid_subject(draft.subject):
             raise invalid_subject(draft.subject)
         draft = replace(draft, subject=normal_name(draft.subject))

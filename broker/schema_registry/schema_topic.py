@@ -24,7 +24,8 @@ from ..cluster.state import ClusterState
 from ..topics.partition import Partition
 from .errors import RegistryError, schema_too_large, store_error
 from .index import SchemaIndex
-from .records import InvalidRecord, SchemaTopicRecord
+from .records import SchemaTopicRecord
+from .stored_records import InvalidRecord
 
 log = logging.getLogger("odradek.schema_registry")
 

@@ -9,8 +9,10 @@ from __future__ import annotations
 from typing import Any
 
 from ..settings.schema_registry import RegistrySettings
+from .body_members import text_of
 from .compatibility import CompatibilityLevel
-from .drafts import flag_of, object_of, text_of
+from .config_members import FLAGS, FORWARD, IMPORT, MODES, READONLY, READONLY_OVERRIDE, READWRITE, RULE_SETS, config_members
+from .data_contracts import check_rule_names
 from .errors import (
     RegistryError,
     invalid_compatibility,
@@ -22,16 +24,11 @@ from .errors import (
     reference_exists,
     subject_not_found,
 )
-from .merging import check_rule_set
 from .records import Json, SchemaTopicRecord, schema_tombstone, subject_record
 from .schema_topic import SchemaTopic
 from .subjects import GLOBAL_CONTEXT, Subject, context_of, is_valid_subject, normal_name, prefix_of
 
-READWRITE, READONLY, READONLY_OVERRIDE, IMPORT, FORWARD = MODES = ("READWRITE", "READONLY", "READONLY_OVERRIDE", "IMPORT", "FORWARD")
-_TEXTS = ("alias", "aliasForDeks", "compatibilityPolicy", "compatibilityGroup")
-_FLAGS = ("normalize", "validateFields", "validateNewSchemas", "validateRules")
-_OBJECTS = ("defaultMetadata", "overrideMetadata", "defaultRuleSet", "overrideRuleSet")
-_INHERITED = (*_FLAGS, "compatibilityPolicy", "compatibilityGroup")
+_INHERITED = (*FLAGS, "compatibilityPolicy", "compatibilityGroup")
 
 
 class ScopedSettings:
@@ -202,10 +199,9 @@ def _config_changes(body: Json) -> dict[str, Any]:
         if name is not None and level is None:
             raise invalid_compatibility()
         changes["compatibilityLevel"] = None if level is None else level.value
-    for names, read in ((_TEXTS, text_of), (_FLAGS, flag_of), (_OBJECTS, object_of)):
-        changes |= {name: read(body, name) for name in names if name in body}
-    for name in ("defaultRuleSet", "overrideRuleSet"):
-        check_rule_set(changes.get(name))
+    changes |= config_members(body)
+    for name in RULE_SETS:
+        check_rule_names(changes.get(name))
     return changes
 
 

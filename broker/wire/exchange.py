@@ -10,7 +10,7 @@ behind the head there are then no names and no errors.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from struct import Struct
 from typing import Any, NamedTuple
 
@@ -19,6 +19,7 @@ from ...protocol.frame import decode_response, read_request_header
 from ...protocol.messages import load_api
 from ...protocol.schema import Api, Message, ProtocolError, specs
 from ..faults.elements import Element, NamedElements
+from ..frozen_data import FrozenData
 from .redaction import redact
 
 HEAD_BYTES = 4096
@@ -64,8 +65,7 @@ class Frame(NamedTuple):
         return memoryview(whole)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Exchange:
+class Exchange(FrozenData, kw_only=True):
     """A request with its response.
 
     `sequence` is the number of the entry in the record, `connection` that of the connection, and `peer` the address of the client, such as
@@ -218,8 +218,7 @@ def decoded_response(api: Api | None, version: int, frame: Frame) -> Message | N
     return None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Event:
+class Event(FrozenData, kw_only=True):
     """Something that happened between requests. It has a number in the same sequence as exchanges.
 
     `kind` is one of `EVENT_KINDS` (`filters.py`), such as "connection closed", "leader" or "clock". `text` describes the event in words,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import sys
 import weakref
 from collections.abc import Iterator
 
@@ -20,7 +21,8 @@ class Node:
 
 
 @pytest.fixture
-def serving() -> Iterator[None]:
+def serving(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setattr(garbage, "MAX_OBJECTS_AT_REST", sys.maxsize)  # a run of tests has more objects than a cluster
     frozen_before = gc.get_freeze_count()
     with no_collection():
         begin_serving()
@@ -75,6 +77,19 @@ def test_frozen_garbage_is_collected_while_the_loop_rests() -> None:
     old_node()
     OldObjects(lambda: REST_S).look()
     assert reference() is None
+
+
+@pytest.mark.usefixtures("serving")
+def test_rest_does_not_suffice_to_visit_many_objects(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(garbage, "MAX_OBJECTS_AT_REST", 0)
+    node = Node()
+    frozen = weakref.ref(node)
+    gc.freeze()
+    del node
+    young = old_node()
+    OldObjects(lambda: REST_S).look()
+    assert young() is None and frozen() is not None
+    assert gc.get_count()[2] == 0 and not gc.get_objects(generation=2)
 
 
 @pytest.mark.usefixtures("serving")

@@ -5,8 +5,9 @@ from __future__ import annotations
 from hashlib import md5
 from uuid import UUID
 
-from odradek.broker.schema_registry.records import NamedReference, guid_of, read_fields, read_schema, schema_record
+from odradek.broker.schema_registry.records import NamedReference, guid_of, schema_record
 from odradek.broker.schema_registry.records import StoredSchema as Stored
+from odradek.broker.schema_registry.stored_records import read_schema
 
 
 def test_guid_is_the_hash_of_text_and_references() -> None:
@@ -25,4 +26,4 @@ def test_guid_depends_on_metadata_and_rules() -> None:
 def test_schema_record_is_read_as_it_was() -> None:
     stored = Stored("s", 2, 3, "t", "JSON", (NamedReference("n", "r", 1),), {"properties": {}}, {"domainRules": []}, True, 5)
     value = schema_record(stored).value
-    assert value is not None and read_schema(read_fields(value), 5) == stored
+    assert value is not None and read_schema(value, 5) == stored
