@@ -3,7 +3,7 @@
 asyncio and uvloop drop a connection whose handshake fails without sending OpenSSL's alert. A Java client then retries as after a network
 failure, instead of raising SslAuthenticationException. `AlertingObject` therefore reports the failure only when it is asked for the second
 time: the first time it pretends to need more data, so that the event loop writes what OpenSSL has prepared. The connection ends when the
-client closes it or sends more, or when the time for the handshake is over.
+client closes it or sends more, or when the time for the handshake is over (`HANDSHAKE_TIMEOUT_S` in network/socket_acceptor.py).
 
 Event loops create the TLS objects of connections and keep them to themselves. The task that opens a connection therefore sets `on_failure`
 for its context, in which the event loop runs the handshake too.

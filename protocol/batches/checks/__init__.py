@@ -20,7 +20,8 @@ positions are both well formed or both malformed, so one of them has to be parse
 2. *Run* (`runs.py`), for ten or more successive records of one shape. Their structural bytes are at equal distances, so that a
    slice with a stride collects one byte of all of them, and `bytes.count` compares them in one operation.
 3. *Columns* (`columns.py`), for 256 or more records that make no runs, where numpy is installed. The fields of all records are read
-   in lockstep: first all sizes, then all timestamp deltas, and so on. This path reads a batch to its end or not at all.
+   in lockstep: first all sizes, then all timestamp deltas, and so on. This path reads a batch to its end or not at all. It is taken once
+   enough records have come for the import of numpy to pay, because most tests produce fewer.
 4. *Sequential* (`scan.py`), which reads the remaining records one by one. Only this path determines errors, because the others return
    without a verdict when they meet a record that may be invalid, and leave it to this one.
 

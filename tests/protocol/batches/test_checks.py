@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from odradek.protocol.batches import checks as record_checks
 from odradek.protocol.batches.checks import RecordRules, RejectedRecords, UnreadableRecords, check_records, checks, templates
+from odradek.protocol.batches.checks.columns import Irregular, read_columns
 from odradek.protocol.batches.record_builder import build_batch
 from odradek.protocol.batches.records import HEADER, BatchHeader, InvalidRecords, Record, read_header
 from odradek.protocol.errors import ErrorCode
@@ -204,6 +205,7 @@ def without_numpy(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
         monkeypatch.delitem(sys.modules, module, raising=False)
     monkeypatch.delattr(record_checks, "columns", raising=False)
     monkeypatch.setattr(sys, "meta_path", [Missing(), *sys.meta_path])
+    monkeypatch.setattr(checks, "RECORDS_BEFORE_NUMPY", 0)
     checks._columns.cache_clear()
     yield attempts
     checks._columns.cache_clear()
@@ -219,6 +221,18 @@ def test_check_without_numpy_imports_it_once(without_numpy: list[str]) -> None:
     for _ in range(3):
         check_records(payload, header, RecordRules())
     assert without_numpy == ["numpy"]
+
+
+def test_numpy_is_imported_when_enough_records_have_come(without_numpy: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checks, "RECORDS_BEFORE_NUMPY", 600)
+    monkeypatch.setattr(checks, "_without_numpy", 0)
+    payload, header = split(build_batch(varied(300)))
+    attempts = []
+    for _ in range(30):
+        assert isinstance(check_records(payload, header, RecordRules()), tuple)
+        attempts.append(len(without_numpy))
+    assert attempts[0] == 0 and attempts[-1] == 1
+    assert attempts.index(1) >= 2
 
 
 def replaced(payload: bytes, position: int, value: bytes) -> bytes:
@@ -252,8 +266,6 @@ def test_check_varied_records_with_damage_agree() -> None:
 
 
 def test_read_columns_unusual_records_raise_irregular() -> None:
-    from odradek.protocol.batches.checks.columns import Irregular, read_columns
-
     many: list[tuple[str, bytes | None]] = [("h", b"v")] * 20
     for payload, count in (
         (split(build_batch([record._replace(headers=many) for record in uniform(3)]))[0], 3),
