@@ -101,7 +101,7 @@ kills: .venv/.test ## kill a cluster with a data directory again and again under
 torn: .venv/.test ## compare what Apache Kafka and odradek serve from torn data directories; DIRECTORIES=50, SEED=7 repeats a run
 	$(MODULE) tests.kills.torn $(if $(DIRECTORIES),--directories $(DIRECTORIES)) $(if $(SEED),--seed $(SEED))
 
-moves: .venv/.test ## move a share group, Kafka Streams and Connect between odradek and Apache Kafka by their log directories; NAMES="streams" limits it
+moves: .venv/.test ## move records, a share group, Streams and Connect between odradek and Apache Kafka by log directories; NAMES="streams" limits it
 	$(MODULE) tests.moves $(NAMES)
 
 simulate: .venv/.test ## run groups, transactions and share groups in virtual time under all faults; SEEDS=20000, SCENARIO=service; SEED=7 repeats one

@@ -75,15 +75,16 @@ class ShadowedLog(Log):
     """A log that adds itself to `changes` before each change. `intact_end` is the end of the batches not truncated since `settle`.
 
     The batches before `replaced_before` have been compacted since then. `is_coordinator` says that the order of its writes matters.
+    `revision` is another number after each change but an append.
     """
 
-    __slots__ = ("_changes", "intact_end", "is_coordinator", "replaced_before")
+    __slots__ = ("_changes", "intact_end", "is_coordinator", "replaced_before", "revision")
 
     def __init__(self, changes: LogChanges, memory: LogMemory | None = None, blocks: Blocks = KEEPS_NOTHING) -> None:
         super().__init__(memory, blocks)
         self._changes = changes
         self.is_coordinator = False
-        self.intact_end = self.replaced_before = 0
+        self.intact_end = self.replaced_before = self.revision = 0
 
     def append(self, batch: memoryview, leader_epoch: int, *, owned: bool) -> int:
         self._changes.add(self)
@@ -95,17 +96,20 @@ class ShadowedLog(Log):
 
     def delete_before(self, offset: int) -> None:
         self._changes.add(self)
+        self.revision += 1
         super().delete_before(offset)
 
     def replace_before(self, offset: int, batches: Sequence[Buffer]) -> None:
         self._changes.add(self)
         self.replaced_before = max(self.replaced_before, offset)
+        self.revision += 1
         super().replace_before(offset, batches)
 
     def truncate_to(self, offset: int) -> None:
         self._changes.add(self)
         self._changes.forget_steps(self)
         self.intact_end = min(self.intact_end, offset)
+        self.revision += 1
         super().truncate_to(offset)
 
     def settle(self, end_offset: int) -> None:

@@ -14,7 +14,6 @@ from typing import Any
 
 from ..control_errors import InvalidControl, unknown
 from ..controls import cluster_controls  # noqa: F401  (declares the controls)
-from ..controls.interface.command_help import help_of
 from ..controls.interface.command_line import find_control, pairs_of
 from ..controls.interface.signatures import bind_texts
 from ..process.terminal import has_colours
@@ -40,6 +39,8 @@ def run(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
         options, tokens = _options(arguments, environ)
         named = list(takewhile(lambda token: token != "--", tokens))
         if not tokens or "--help" in named or "-h" in named:
+            from ..controls.interface.command_help import help_of
+
             sys.stdout.write(help_of([token for token in named if not token.startswith("-")]))
             return 0
         return _carry_out(tokens, options, colours=has_colours(sys.stdout, environ))

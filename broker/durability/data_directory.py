@@ -15,7 +15,8 @@ from ...storage.directories import names
 from ...storage.directories.log_directory import LogDirectory
 from ...storage.directories.metadata_image import MetadataImage
 from ...storage.directories.names import DamagedFile, PartitionName, replace_file
-from ...storage.directories.partition_files import Recovered, delete_folder
+from ...storage.directories.open_files import delete_folder
+from ...storage.directories.partition_files import Recovered
 from ...storage.directories.stored_log import SegmentDamage, StoredLog, read_log
 from ...storage.directories.text_files import MetaProperties, meta_properties_text, read_topic_id
 from ..directories.selection import Selection
@@ -131,6 +132,8 @@ class DataDirectory(LogDirectory):
     def read_log(self, name: PartitionName) -> StoredLog:
         """Returns the log of a partition, after its damaged end has been cut off. Raises DamagedFile, OSError."""
         folder = self.partitions[name]
+        for path in [path for path in folder.iterdir() if path.suffix in (names.CLEANED, names.DELETED_FILE)]:
+            path.unlink()
         recovery_point = None if self.was_stopped_in_order else self._recovery_points.get(name, 0)
         stored = read_log(folder, self._start_offsets.get(name), recovery_point, within_segments=True)
         bases = names.offsets_in(folder, names.LOG)

@@ -12,6 +12,7 @@ turn tries again. Before that, `disk_room.py` refuses Produce with KAFKA_STORAGE
 from __future__ import annotations
 
 import logging
+import os
 import sys
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -20,7 +21,8 @@ from ...protocol.schema import Message
 from ...storage.directories import names
 from ...storage.directories.metadata_writer import MetadataWriter
 from ...storage.directories.names import PartitionName, replace_file, sync
-from ...storage.directories.partition_files import OpenFiles, PartitionFiles, Recovered, base_offset_of, delete_folder
+from ...storage.directories.open_files import OpenFiles
+from ...storage.directories.partition_files import PartitionFiles, Recovered, base_offset_of
 from ...storage.directories.text_files import EpochStart, offsets_text
 from ...storage.segments import max_timestamp_of
 from ...storage.shadowed_log import ShadowedLog
@@ -83,6 +85,10 @@ class Shadow:
         self._owes_changes = False
         """Whether changes of this turn could not be written before its end."""
         self._torn_topic: str | None = None
+        self._compacted: dict[ShadowedLog, None] = {}
+        """The logs with compacted batches that are not in the files yet."""
+        self._compaction: Background | None = None
+        """The work that writes them, None if there is none."""
         self._cache = self._new_cache()
 
     def _new_cache(self) -> LogCache | None:
@@ -118,12 +124,12 @@ class Shadow:
 
     def replace_all(self, cluster: ClusterState) -> Shadow:
         """Removes all records, and returns the files of the cluster that takes the place of this one. Raises OSError."""
-        self._open_files.close_all()
-        self._writer.close()
+        self._release()
+        after = Shadow(self._directory, cluster)
         for path in list(self._directory.path.iterdir()):
             if PartitionName.parse(path.name) is not None and path.name != names.METADATA_FOLDER:
-                delete_folder(path)
-        after = Shadow(self._directory, cluster)
+                aside = names.folder_set_aside(path.name, os.urandom(names.UUID_BYTES), names.DELETED)
+                after._open_files.delete(path.rename(path.with_name(aside)))
         after.on_crash = self.on_crash
         after.begin()
         return after
@@ -261,7 +267,7 @@ class Shadow:
         if changed.intact_end < files.end_offset:
             files.truncate_to(changed.intact_end, changed)
         if changed.replaced_before:
-            files.write_again_before(min(changed.replaced_before, files.end_offset), changed)
+            self._note_compaction(files, changed, partition)
         end = min(end, changed.end_offset)
         if end > files.end_offset:
             self._append(files, changed, partition, end)
@@ -273,6 +279,29 @@ class Shadow:
         changed.settle(files.end_offset)
         if self._cache is not None:
             self._cache.add(changed)
+
+    def _note_compaction(self, files: PartitionFiles, changed: ShadowedLog, partition: Partition) -> None:
+        files.note_compaction(min(changed.replaced_before, files.end_offset), _aborted_transactions(partition))
+        self._compacted[changed] = None
+        if self._compaction is None:
+            self._compaction = self._write_compacted()
+            self._cluster.background(self._compaction)
+
+    def _write_compacted(self) -> Background:
+        """Writes compacted segments in slices. A crash before the end leaves former ones, which a later start compacts again."""
+        try:
+            while self._compacted and not self._has_crashed:
+                changed = next(iter(self._compacted))
+                files = self._files.get(changed)
+                for _ in () if files is None else files.write_compacted(changed):
+                    yield NEXT_TURN
+                    if self._files.get(changed) is not files:
+                        break  # the topic was deleted
+                del self._compacted[changed]
+        except OSError as error:
+            log.warning("compacted segments cannot be written to %s: %s; the next compaction tries it again", self._directory.path, error)
+        finally:
+            self._compaction = None
 
     def _flush(self, files: PartitionFiles, integers: Mapping[str, int]) -> None:
         """Waits for the disk if so many batches are new as flush.messages says, or sets the timer of flush.ms. Raises OSError."""
@@ -368,7 +397,10 @@ class Shadow:
 
     def _checkpoint_log(self, changed: ShadowedLog, partition: Partition) -> None:
         self._write_before_end()
-        if (files := self._files.get(changed)) is not None:
+        files = self._files.get(changed)
+        if files is not None:
+            if files.compacted_before:
+                return  # the index of transactions is that of the compacted batches
             epochs = [EpochStart(*each) for each in changed.epochs]
             files.checkpoint(changed, producer_entries(partition.producers), _aborted_transactions(partition), epochs)
         self._grown.pop(changed, None)
@@ -390,21 +422,28 @@ class Shadow:
     def abandon(self) -> None:
         """Ends without writing anything more, as a process that is killed."""
         self._has_crashed = True
-        self._open_files.close_all()
-        self._writer.close()
+        self._release()
 
     def close(self) -> None:
         """Writes everything as a broker does that stops in order. Logs an error if that is not possible."""
         try:
             if self.sync() and not self._has_failed:
+                for _ in self._compaction or ():
+                    pass
                 self.checkpoint()
                 replace_file(self._directory.path / names.CLEAN_SHUTDOWN, NO_BROKER_EPOCH.encode(), synced=True)
                 sync(self._directory.path)
         except OSError as error:
             log.error("cannot complete %s: %s; the next start recovers it as after a crash", self._directory.path, error)
         finally:
-            self._open_files.close_all()
-            self._writer.close()
+            self._release()
+
+    def _release(self) -> None:
+        """Ends the work in the background, and closes all files."""
+        if self._compaction is not None:
+            self._compaction.close()
+        self._open_files.close_all()
+        self._writer.close()
 
     def checkpoint(self) -> None:
         """Makes checkpoints of all logs that have grown, after all files are on the disk, so that a start reads nothing again.

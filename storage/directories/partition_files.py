@@ -11,61 +11,26 @@ from __future__ import annotations
 import os
 import sys
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
 from ..segments import EXTENT, NO_TIMESTAMP, max_timestamp_of
-from ..shadowed_log import IndexedBatch, ShadowedLog
+from ..shadowed_log import ShadowedLog
 from ..transaction_index import EndedTransaction
 from . import names
-from .index_files import (
-    OffsetIndex,
-    TimeIndex,
-    new_offset_index,
-    new_time_index,
-    offset_index_bytes,
-    time_index_bytes,
-    transaction_index_bytes,
-)
+from .index_files import read_transaction_index, transaction_index_bytes
 from .names import replace_file, sync
+from .open_files import OpenFiles
 from .producer_snapshot import ProducerEntry, producer_snapshot_bytes
 from .segment_files import map_file
+from .segment_replacement import GrowingIndex, IndexBytes, SegmentReplacement
 from .text_files import EpochStart, epochs_text, topic_id_text
 
 KEPT_SNAPSHOTS = 2
 MAX_PARTS = 512
 """The number of buffers in one system call, below the limit of the system (IOV_MAX)."""
-
-
-class OpenFiles:
-    """The descriptors of the segments that are appended to. At most `limit` are open, because a process has a limit of its own."""
-
-    def __init__(self, limit: int) -> None:
-        self._limit = limit
-        self._open: dict[str, int] = {}
-
-    def descriptor(self, path: str) -> int:
-        """Returns the descriptor of a segment. Raises OSError."""
-        descriptor = self._open.pop(path, None)
-        if descriptor is None:
-            descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        self._open[path] = descriptor
-        if len(self._open) > self._limit:
-            self.close(next(iter(self._open)))
-        return descriptor
-
-    def close(self, path: str) -> None:
-        """Closes a segment if it is open."""
-        descriptor = self._open.pop(path, None)
-        if descriptor is not None:
-            os.close(descriptor)
-
-    def close_all(self) -> None:
-        """Closes all segments."""
-        for path in list(self._open):
-            self.close(path)
 
 
 class Recovered(NamedTuple):
@@ -79,36 +44,6 @@ class Recovered(NamedTuple):
     start_offset: int
     end_offset: int
     checkpointed_end: int
-
-
-class _GrowingIndex:
-    """The indexes of one segment file. Entries are complete for the batches before `end`."""
-
-    def __init__(self, base_offset: int) -> None:
-        self.base_offset = self.end = base_offset
-        self.written = False
-        self._last_offset, self._last_time = base_offset, NO_TIMESTAMP
-        self._last_position = 0
-        self._newest = NO_TIMESTAMP
-
-    def add(self, batches: Iterable[IndexedBatch], to_file: int) -> tuple[OffsetIndex, TimeIndex]:
-        """Returns the entries of further batches. `to_file` added to the position of a batch in the log is its position in the file."""
-        offsets, times = new_offset_index(), new_time_index()
-        for offset, log_position, newest, is_newest in batches:
-            position = log_position + to_file
-            if position <= self._last_position or offset <= self._last_offset:
-                self._newest = max(self._newest, newest)
-                continue
-            before = self._newest
-            self._newest = max(before, newest)
-            if self._newest > self._last_time:
-                times.timestamps.append(self._newest)
-                times.offsets.append(offset if is_newest and newest > before else self._last_offset + 1)
-                self._last_time = self._newest
-            offsets.offsets.append(offset)
-            offsets.positions.append(position)
-            self._last_offset, self._last_position = offset, position
-        return offsets, times
 
 
 class PartitionFiles:
@@ -129,7 +64,9 @@ class PartitionFiles:
         """The end of the batches that `flush` has waited for."""
         self._flushed_base = -1 if found is None else self.bases[-1]
         self.first_timestamp = NO_TIMESTAMP
-        self._index = _GrowingIndex(self.bases[-1] if self.bases else 0)
+        self._index = GrowingIndex(self.bases[-1] if self.bases else 0)
+        self.compacted_before = 0
+        """The offset before which the log has other batches than the files, 0 if it has none. `write_compacted` changes the files."""
         self._unsynced: dict[Path, None] = {}
         """The files other than segments that may not be on the disk yet."""
 
@@ -165,13 +102,17 @@ class PartitionFiles:
         """Begins a segment, after the indexes of the one before have been completed. Raises OSError."""
         if self.bases:
             self._extend_index(log, aborted)
+        self._begin_segment(base_offset)
+
+    def _begin_segment(self, base_offset: int) -> None:
+        if self.bases:
             self._open_files.close(self._log_file(self.bases[-1]))
         descriptor = self._open_files.descriptor(self._log_file(base_offset))
         os.ftruncate(descriptor, 0)  # a former attempt may have failed
         if base_offset not in self.bases[-1:]:  # a truncation may have left an empty segment
             self.bases.append(base_offset)
         self.size, self.end_offset = 0, base_offset
-        self._index = _GrowingIndex(base_offset)
+        self._index = GrowingIndex(base_offset)
 
     def flush(self) -> None:
         """Waits until the batches are on the disk, with the segments that were begun since. Raises OSError."""
@@ -198,13 +139,15 @@ class PartitionFiles:
     def map_oldest(self, log: ShadowedLog, size: int) -> None:
         """Lets a log serve about `size` bytes of its oldest batches in memory from the file that has them. Raises OSError, DamagedFile.
 
-        The files must contain all batches of the log.
+        The files must contain all batches of the log. Batches that compaction has changed stay in memory until the files have them.
         """
         oldest = log.oldest_in_memory
         if oldest is None:
             return
         position = bisect_right(self.bases, oldest.base_offset) - 1
         base, is_last = self.bases[position], position == len(self.bases) - 1
+        if base < self.compacted_before:
+            return
         view = map_file(self._path(base, names.LOG))
         if is_last:
             log.map_batches(view[: self.size], base, self.end_offset, size)
@@ -222,10 +165,12 @@ class PartitionFiles:
             self._delete_segment(self.bases[-1])
             self.bases.pop()
         if self.bases:
-            self._write_again(len(self.bases) - 1, log, offset)
+            self._write_last_again(log, offset)
+            self._write_aborted([], offset)
         else:
             self.size = 0
         self.end_offset = offset
+        self.compacted_before = min(self.compacted_before, offset)
         self.flushed_end = min(self.flushed_end, offset)
         self.checkpointed_end = min(self.checkpointed_end, offset)
 
@@ -236,47 +181,76 @@ class PartitionFiles:
             del self.bases[0]
         self.start_offset = offset
 
-    def write_again_before(self, offset: int, log: ShadowedLog) -> None:
-        """Replaces the segments that begin before `offset` by the batches that the log now has, if these are others. Raises OSError."""
-        for position, base in reversed(list(enumerate(self.bases))):
-            end = self.bases[position + 1] if position + 1 < len(self.bases) else self.end_offset
-            if base < offset and end > log.start_offset and self._differs(position, end, log):
-                self._write_again(position, log, end)
+    def note_compaction(self, offset: int, aborted: Sequence[EndedTransaction]) -> None:
+        """Notes that the log has other batches before `offset` than the files, until `write_compacted` is complete. Raises OSError.
 
-    def _differs(self, position: int, end: int, log: ShadowedLog) -> bool:
-        base = self.bases[position]
+        If the last segment is one of those that change, another one is begun, because the last one is appended to.
+        """
+        self.compacted_before = max(self.compacted_before, offset)
+        if self.bases and self.bases[-1] < offset:
+            self._write_aborted(aborted, self.end_offset)
+            self._delete_indexes(self.bases[-1])  # they lack entries, which cannot follow from the batches in memory any more
+            self._begin_segment(self.end_offset)
+
+    def write_compacted(self, log: ShadowedLog) -> Iterator[None]:
+        """Replaces the segments that compaction has changed by the batches that the log now has, a slice in each step. Raises OSError.
+
+        The order is that of the log: a record must not be gone before those that it has replaced. If the log is compacted or truncated
+        meanwhile, the work begins again.
+        """
+        base = -1
+        while (base := next((each for each in self.bases[:-1] if base < each < self.compacted_before), -1)) >= 0:
+            end = self.bases[bisect_right(self.bases, base)]
+            if end <= log.start_offset or not self._differs(base, end, log):
+                continue
+            replacement = SegmentReplacement(self._path(base, names.LOG), base)
+            try:
+                yield from replacement.write(log, end)
+                if replacement.is_outdated(log):
+                    base = -1
+                else:
+                    self._take(replacement, base)
+            finally:
+                replacement.discard()
+        self.compacted_before = 0
+
+    def _differs(self, base: int, end: int, log: ShadowedLog) -> bool:
         kept = log.available(max(base, log.start_offset), end)
         return base < log.start_offset or kept != self._path(base, names.LOG).stat().st_size
 
-    def _write_again(self, position: int, log: ShadowedLog, end: int) -> None:
-        """Replaces a segment by the batches of the log that begin before the offset `end`."""
-        base = self.bases[position]
+    def _take(self, replacement: SegmentReplacement, base: int) -> None:
+        self._delete_indexes(base)
+        self._open_files.close(self._log_file(base))
+        self._open_files.delete(replacement.take_place())
+        self._write_entries(base, replacement.index, "wb")
+
+    def _write_last_again(self, log: ShadowedLog, end: int) -> None:
+        """Replaces the last segment by the batches of the log that begin before the offset `end`."""
+        base = self.bases[-1]
         start = max(base, log.start_offset)
         slices = log.read(start, sys.maxsize, end, at_least_one=False) if start < end else []
         self._delete_indexes(base)
         self._open_files.close(self._log_file(base))
         replace_file(self._path(base, names.LOG), *slices, synced=True)
-        size = sum(map(len, slices))
-        index = _GrowingIndex(base)
-        if position == len(self.bases) - 1:
-            self.size, self._index = size, index
-            self.first_timestamp = max_timestamp_of(slices[0]) if slices else NO_TIMESTAMP
-        else:
-            self._write_index(index, log, end, size)
+        self.size, self._index = sum(map(len, slices)), GrowingIndex(base)
+        self.first_timestamp = max_timestamp_of(slices[0]) if slices else NO_TIMESTAMP
 
     def delete(self) -> None:
-        """Deletes the folder, after it got a name that recovery ignores, as Kafka's of deleted partitions. Raises OSError."""
+        """Gives the folder a name that recovery ignores, as Kafka does with deleted partitions, and deletes it soon. Raises OSError."""
         for base in self.bases:
             self._open_files.close(self._log_file(base))
         doomed = self.folder.with_name(names.folder_set_aside(self.folder.name, self._topic_id, names.DELETED))
-        with suppress(FileNotFoundError):  # after an attempt that has failed in between
+        with suppress(FileNotFoundError):  # it was deleted by hand
             self.folder.rename(doomed)
-        delete_folder(doomed)
+        self._open_files.delete(doomed)
 
     def _delete_segment(self, base: int) -> None:
         self._delete_indexes(base)
         self._open_files.close(self._log_file(base))
-        self._path(base, names.LOG).unlink(missing_ok=True)
+        doomed = self._path(base, names.LOG + names.DELETED_FILE)
+        with suppress(FileNotFoundError):  # after an attempt that has failed in between
+            self._path(base, names.LOG).rename(doomed)
+        self._open_files.delete(doomed)
         self._path(base, names.TRANSACTION_INDEX).unlink(missing_ok=True)
 
     def _delete_indexes(self, base: int) -> None:
@@ -299,25 +273,31 @@ class PartitionFiles:
         self.checkpointed_end = self.end_offset
 
     def _extend_index(self, log: ShadowedLog, aborted: Sequence[EndedTransaction]) -> None:
-        self._write_index(self._index, log, self.end_offset, self.size)
-        base = self.bases[-1]
-        own = [each for each in aborted if base <= each.last_offset < self.end_offset]
-        if own:
-            self._replace(self._path(base, names.TRANSACTION_INDEX), transaction_index_bytes(own))
-
-    def _write_index(self, index: _GrowingIndex, log: ShadowedLog, end: int, size: int) -> None:
-        """Appends the entries of the batches before the offset `end` to the indexes of a segment file of `size` bytes."""
+        index, end = self._index, self.end_offset
         start = max(index.end, log.start_offset)
         batches = log.indexed(start, end) if start < end else ()
-        offsets, times = index.add(batches, size - log.position_of(end))
-        base = index.base_offset
-        mode = "ab" if index.written else "wb"
-        for suffix, content in ((names.INDEX, offset_index_bytes(offsets, base)), (names.TIME_INDEX, time_index_bytes(times, base))):
+        self._write_entries(index.base_offset, index.add(batches, self.size - log.position_of(end)), "ab" if index.written else "wb")
+        index.end, index.written = end, True
+        self._write_aborted(aborted, end)
+
+    def _write_entries(self, base: int, entries: IndexBytes, mode: str) -> None:
+        for suffix, content in zip((names.INDEX, names.TIME_INDEX), entries, strict=True):
             path = self._path(base, suffix)
             self._unsynced[path] = None
             with path.open(mode) as file:
                 file.write(content)
-        index.end, index.written = end, True
+
+    def _write_aborted(self, aborted: Sequence[EndedTransaction], end: int) -> None:
+        """Adds the aborted transactions of the last segment to its index, and removes those that end behind the offset `end`.
+
+        Transactions that compaction has removed from memory stay, because their records may still be in the file.
+        """
+        base = self.bases[-1]
+        path = self._path(base, names.TRANSACTION_INDEX)
+        stored = read_transaction_index(path) if path.exists() else []
+        known = {each.last_offset: each for each in (*stored, *aborted) if base <= each.last_offset < end}
+        if known or stored:
+            self._replace(path, transaction_index_bytes(known[last_offset] for last_offset in sorted(known)))
 
     def _replace(self, path: Path, content: bytes) -> None:
         self._unsynced[path] = None
@@ -329,13 +309,6 @@ class PartitionFiles:
 
     def _path(self, offset: int, suffix: str) -> Path:
         return self.folder / names.offset_name(offset, suffix)
-
-
-def delete_folder(folder: Path) -> None:
-    """Deletes a folder that contains only files. Raises OSError."""
-    for path in folder.iterdir():
-        path.unlink()
-    folder.rmdir()
 
 
 def base_offset_of(batches: memoryview) -> int:

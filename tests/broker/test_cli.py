@@ -538,7 +538,7 @@ def test_healthcheck_without_a_cluster_fails() -> None:
     [
         (
             "from odradek.broker.commands import ctl",
-            {"asyncio", "broker.cluster.state", "broker.network", "storage"},
+            {"asyncio", "broker.cluster.state", "broker.controls.interface.command_help", "broker.network", "difflib", "storage"},
         ),
         (
             "from odradek import Cluster",

@@ -9,16 +9,22 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from time import monotonic
 
+from tests.broker.directories.exported_kafka import KafkaEnded
+
 from .connect_cluster import ConnectCluster
 from .moved_cluster import ROUND_TRIPS, Application, move
+from .records import Records
 from .share_group import ShareGroup
 from .word_count import WordCount
 
 APPLICATIONS: Mapping[str, Callable[[Path], Application]] = {
+    "records": lambda _: Records(nodes=1),
+    "two-nodes": lambda _: Records(nodes=2),
     "share-group": lambda _: ShareGroup(),
     "streams": WordCount,
     "connect": ConnectCluster,
 }
+NODES = {"two-nodes": 2}
 
 
 def main() -> int:
@@ -34,9 +40,9 @@ def main() -> int:
             folder, begun_s = Path(tempfile.mkdtemp(prefix="odradek-moves-")), monotonic()
             (folder / "application").mkdir()
             try:
-                move(APPLICATIONS[name](folder / "application"), brokers, folder)
+                move(APPLICATIONS[name](folder / "application"), brokers, folder, NODES.get(name, 1))
                 result = "continued"
-            except AssertionError as error:
+            except (AssertionError, KafkaEnded) as error:
                 result, failed = f"FAILED: {error}; {folder}", 1
             print(f"{name}: {' -> '.join(brokers)}: {result}, {monotonic() - begun_s:.0f} s", flush=True)  # noqa: T201
     return failed

@@ -14,7 +14,6 @@ from base64 import b64decode
 from binascii import Error as NotBase64
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -238,6 +237,8 @@ class Choice(Shape):
     def of_text(self, place: str, text: str) -> Any:
         if text in self._values:
             return self._values[text]
+        from difflib import get_close_matches
+
         near = get_close_matches(text[:_SHOWN_CHARACTERS], self._values, 1)
         raise InvalidControl.at(place, f"there is no {short_json(text)}; did you mean {near[0]!r}?") if near else self.refuse(place, text)
 

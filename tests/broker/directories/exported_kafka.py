@@ -11,11 +11,17 @@ from pathlib import Path
 from struct import pack, unpack
 from time import monotonic
 
+from confluent_kafka import Consumer, KafkaException, TopicPartition
+
 from tests.apache_kafka import command, reserve_port
 
 _ADDRESS = re.compile(r"127\.0\.0\.1:(\d+)")
 METADATA = pack(">hhih5si", 3, 1, 1, 5, b"probe", 0)  # Metadata v1 of no topic
 PATIENCE_S = 120
+
+
+class KafkaEnded(Exception):
+    """Apache Kafka has ended at its start. The text is the last error in its log."""
 
 
 def properties_of(start_command: str) -> Path:
@@ -25,7 +31,10 @@ def properties_of(start_command: str) -> Path:
 
 @contextmanager
 def exported_kafka(start_commands: Sequence[str]) -> Iterator[str]:
-    """Provides the bootstrap servers of a cluster of Apache Kafka with the exported nodes. Their logs are beside server.properties."""
+    """Provides the bootstrap servers of a cluster of Apache Kafka with the exported nodes. Their logs are beside server.properties.
+
+    Raises KafkaEnded.
+    """
     reserved: dict[str, socket.socket] = {}
     processes = []
 
@@ -43,7 +52,8 @@ def exported_kafka(start_commands: Sequence[str]) -> Iterator[str]:
         deadline = monotonic() + PATIENCE_S
         while _live_brokers(port) < len(processes):
             assert monotonic() < deadline, "Apache Kafka does not start on the exported directory"
-            assert all(process.poll() is None for process in processes), "Apache Kafka has ended"
+            if any(process.poll() is not None for process in processes):
+                raise KafkaEnded(_last_error(start_commands))
         yield f"127.0.0.1:{port}"
     finally:
         for process in processes:
@@ -52,6 +62,11 @@ def exported_kafka(start_commands: Sequence[str]) -> Iterator[str]:
             process.wait()
         for each in reserved.values():
             each.close()
+
+
+def _last_error(start_commands: Sequence[str]) -> str:
+    logs = "".join((properties_of(each).parent / "server.log").read_text() for each in start_commands)
+    return next((line for line in reversed(logs.splitlines()) if re.search(" ERROR |Exception", line)), logs[-1000:])
 
 
 def _live_brokers(port: int) -> int:
@@ -63,3 +78,21 @@ def _live_brokers(port: int) -> int:
     except OSError:
         return 0
     return int(unpack(">iii", answer)[2]) if len(answer) == 12 else 0
+
+
+def wait_for_leaders(servers: str, topics: Sequence[str]) -> None:
+    """Returns when the leaders of all partitions answer, because a broker that has just started does not know all of them."""
+    consumer, deadline = Consumer({"bootstrap.servers": servers, "group.id": "waiting"}), monotonic() + PATIENCE_S
+    for name in topics:
+        for index in consumer.list_topics(name).topics[name].partitions:
+            while not _is_led(consumer, TopicPartition(name, index)):
+                assert monotonic() < deadline, f"{name}-{index} has no leader"
+    consumer.close()
+
+
+def _is_led(consumer: Consumer, partition: TopicPartition) -> bool:
+    try:
+        consumer.get_watermark_offsets(partition, 10)
+    except KafkaException:
+        return False
+    return True

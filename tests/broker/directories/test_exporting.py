@@ -24,7 +24,7 @@ SETTINGS: dict[str, Any] = {
     "group.initial.rebalance.delay.ms": 0,
     "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
     "super.users": "User:ANONYMOUS",
-    "log.retention.check.interval.ms": 10**10,  # because the records are years old
+    "log.retention.ms": -1,  # because the records are years old
 }
 TOPICS: Any = {
     "orders": {"partitions": 2, "configs": {"segment.bytes": "1048576"}},

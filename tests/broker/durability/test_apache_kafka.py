@@ -18,7 +18,7 @@ SETTINGS: dict[str, Any] = {
     "offsets.topic.num.partitions": 1,
     "transaction.state.log.num.partitions": 1,
     "group.initial.rebalance.delay.ms": 0,
-    "log.retention.check.interval.ms": 10**10,  # because the records are years old
+    "log.retention.ms": -1,  # because the records are years old
 }
 NAMES = ["orders", "transfers"]
 

@@ -8,9 +8,10 @@ from random import Random
 import pytest
 
 from odradek.broker.durability import log_cache
+from odradek.broker.topics.partition import Partition
 from odradek.protocol.batches.record_builder import build_batch
 from odradek.protocol.batches.records import Record, RecordBatch
-from odradek.storage.directories import partition_files
+from odradek.storage.directories import partition_files, segment_replacement
 from odradek.storage.log import Log
 from odradek.storage.segments import max_timestamp_of
 from odradek.storage.shadowed_log import ShadowedLog
@@ -134,6 +135,16 @@ def test_file_that_cannot_be_mapped_leaves_records_in_memory(
     check_all(stored.partition().log)
 
 
+def test_log_without_batches_in_memory_stays_as_it_is(stored: KeptCluster) -> None:
+    fill(stored, 2)
+    log = stored.partition().log
+    assert isinstance(log, ShadowedLog)
+    for _ in range(3):
+        stored.shadow._map_oldest(log, 1 << 40)
+    assert log.oldest_in_memory is None
+    check_all(log)
+
+
 def test_deleted_topic_is_left_out(stored: KeptCluster) -> None:
     fill(stored, 9)
     stored.cluster.delete_topic(stored.cluster.topics["t"])
@@ -143,24 +154,27 @@ def test_deleted_topic_is_left_out(stored: KeptCluster) -> None:
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_any_changes_leave_the_log_that_memory_would_have(tmp_path: Path, seed: int) -> None:
-    """Batches are appended, compacted, truncated, deleted and mapped in any order."""
+def test_any_changes_leave_the_log_that_memory_would_have(tmp_path: Path, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Batches are appended, compacted, truncated, deleted and mapped in any order, also while compacted segments are written."""
     random = Random(seed)
+    monkeypatch.setattr(segment_replacement, "SLICE_BYTES", 50_000)
     kept = KeptCluster(tmp_path / "data")
     kept.cluster.topics.create("t", 1, 1, configs={"segment.bytes": str(1 << 20)})
     log, model = kept.partition().log, Log()
     assert isinstance(log, ShadowedLog)
     for _ in range(50):
-        change(log, model, random)
+        change(kept.partition(), model, random)
         if random.random() < 0.5:
             kept.shadow.sync()
             kept.shadow._map_oldest(log, random.choice([1, 100_000, 1 << 22]))
+        kept.turns.next_turn()
         compare(log, model, random)
     kept.shadow.sync()
+    kept.work()
     kept.kill()
-    again = KeptCluster(tmp_path / "data")
-    assert values(again.partition())[:1] == values_of_first(model)
-    assert again.partition().log.size == model.size
+    recovered = KeptCluster(tmp_path / "data").partition()
+    assert values(recovered)[:1] == values_of_first(model)
+    assert recovered.log.available(recovered.log.start_offset, recovered.log.end_offset) == model.size
 
 
 def values_of_first(log: Log) -> list[tuple[int, str]]:
@@ -169,7 +183,8 @@ def values_of_first(log: Log) -> list[tuple[int, str]]:
     return [(each.offset, (each.value or b"").decode()) for each in records][:1]
 
 
-def change(log: ShadowedLog, model: Log, random: Random) -> None:
+def change(partition: Partition, model: Log, random: Random) -> None:
+    log = partition.log
     what, offset = random.random(), random.randint(log.start_offset, log.end_offset)
     if what < 0.7:
         for _ in range(random.randint(1, 8)):
@@ -191,8 +206,8 @@ def change(log: ShadowedLog, model: Log, random: Random) -> None:
             each.replace_before(end, batches)
     else:
         offset = random.choice(bases_of(log)[-10:])
-        for each in (log, model):
-            each.truncate_to(offset)
+        for truncated in (partition, model):
+            truncated.truncate_to(offset)
 
 
 def bases_of(log: Log) -> list[int]:

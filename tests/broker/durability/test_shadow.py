@@ -214,6 +214,7 @@ def test_compacted_segments_are_written_again(data: Path) -> None:
     stored.shadow.sync()
     kept = values(stored.partition())
     assert len(kept) < 6
+    stored.work()
     sizes = [path.stat().st_size for path in sorted((data / "t-0").glob("*.log"))]
     assert sizes[:3] == [0, 0, 0]
     stored.shadow.checkpoint()
@@ -649,9 +650,10 @@ def test_topic_is_deleted_after_an_attempt_that_failed(data: Path, monkeypatch: 
     stored.shadow.sync()
     stored.cluster.delete_topic(stored.cluster.topics[name])
     with monkeypatch.context() as failing:
-        failing.setattr(Path, "rmdir", _fail)
+        failing.setattr(Path, "rename", _fail)
         assert not stored.shadow.sync()
     assert stored.shadow.sync()
+    stored.stop()
     assert not [path for path in data.iterdir() if path.name.startswith("n")]
 
 

@@ -159,7 +159,7 @@ def describe(servers: str, topics: list[str]) -> dict[str, Any]:
 def read(servers: str, topic: str, isolation: str) -> list[list[Any]]:
     """Returns [partition, offset, timestamp, key, value] of all records, and of each partition [partition, end offset]."""
     options = {"bootstrap.servers": servers, "group.id": "describing", "isolation.level": isolation, "enable.partition.eof": True}
-    consumer = Consumer(options)
+    consumer = Consumer(options | {"fetch.wait.max.ms": 10})  # because the end of a partition is found by waiting
     partitions = sorted(consumer.list_topics(topic).topics[topic].partitions)
     found: list[list[Any]] = []
     for index in partitions:
