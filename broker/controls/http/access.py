@@ -16,7 +16,7 @@ from http import HTTPStatus
 from ipaddress import ip_address
 from typing import NamedTuple
 
-from ...settings.endpoints import WILDCARDS, bracket, is_loopback
+from ...settings.endpoints import WILDCARDS, is_loopback
 from ...settings.properties import InvalidConfig
 from .responses import Problem
 
@@ -44,10 +44,6 @@ class ControlAddress(NamedTuple):
                 f"control cannot listen on {host} without a token: set a token, or, outside a container, listen on 127.0.0.1"
             )
         return cls(host, int(match[2]), token)
-
-    def bound_to(self, port: int) -> str:
-        """Returns the address as `host:port`, with the port to which it is bound."""
-        return f"{bracket(self.host)}:{port}"
 
 
 class AccessRules:
