@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 
@@ -85,10 +86,13 @@ class RegistryListener(HttpListener):
         path, fault = _beginning(call.path), _beginning("; ".join(faults))
         fields: dict[str, str | int] = {"api": REGISTRY_API, "method": request.method, "path": path, "status": answered.status}
         fields |= {"peer": request.peer, **numbers}
-        texts = {"subject": _beginning(call.subject), "software": _beginning(request.headers.get("user-agent", "")), "fault": fault}
-        fields |= {name: text for name, text in texts.items() if text}
+        for name, given in (("subject", call.subject), ("software", request.headers.get("user-agent", "")), ("fault", fault)):
+            if given:
+                fields[name] = _beginning(given)
         if isinstance(answered.body, dict):
-            fields |= {name: value for name in _NUMBERS if isinstance(value := answered.body.get(name), int)}
+            for name in _NUMBERS:
+                if isinstance(number := answered.body.get(name), int):
+                    fields[name] = number
             if isinstance(message := answered.body.get("message"), str):
                 fields["message"] = message[:MAX_MESSAGE_CHARACTERS]
         text = f"{request.method} {path}: {answered.status}{fault and ', ' + fault}"
@@ -117,13 +121,22 @@ def _content_type(request: Request) -> str:
     given = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if request.body and given and given not in ACCEPTED:
         raise RegistryError(415, "HTTP 415 Unsupported Media Type")
-    ranges = [_range(part) for part in request.headers.get("accept", "*/*").split(",")]
+    accepted = _accepted_type(request.headers.get("accept", "*/*"))
+    if accepted is None:
+        raise RegistryError(406, "HTTP 406 Not Acceptable")
+    return accepted
+
+
+@lru_cache(maxsize=16)
+def _accepted_type(accept: str) -> str | None:
+    """Returns the best media type for the header Accept, None if the registry writes none of them. Clients repeat few such headers."""
+    ranges = [_range(part) for part in accept.split(",")]
     for _, wanted in sorted(((-quality, wanted) for wanted, quality in ranges if quality > 0), key=lambda each: each[0]):
         if wanted in (V1_JSON, REGISTRY_JSON, JSON):
             return wanted
         if wanted in ("*/*", "application/*"):
             return V1_JSON
-    raise RegistryError(406, "HTTP 406 Not Acceptable")
+    return None
 
 
 def _range(text: str) -> tuple[str, float]:

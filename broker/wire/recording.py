@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from ..topics.partition import Partition
 
 MAX_LATEST = 1000
+FIELD_BYTES = 50
+"""The bytes that each field of an event counts in addition to its text."""
 MAX_NAMED = 3
 """How many of the things that a request waits for are named."""
 MAX_WAITS = 20
@@ -151,7 +153,8 @@ class Latest(ABC):
         self, kind: str, at: tuple[float, float], text: str, node: int | None, connection: int | None, fields: Mapping[str, str | int]
     ) -> None:
         """Adds an event."""
-        self.add(Told(kind, at, text, node, connection, fields), len(text))
+        texts = sum(len(value) for value in fields.values() if isinstance(value, str))
+        self.add(Told(kind, at, text, node, connection, fields), len(text) + texts + FIELD_BYTES * len(fields))
 
     def tell_leader(self, at: tuple[float, float], partition: Partition) -> None:
         """Adds the event that a partition has another leader. Partitions that get the same leader at the same time are one event."""

@@ -31,7 +31,8 @@ def read_json(text: str, *, exact: bool = False) -> Any:
         raise InvalidSchema(f"the schema is not valid JSON: {error}") from None
     except RecursionError:
         raise InvalidSchema(f"the schema is nested deeper than {MAX_NESTING} levels") from None
-    _check_nesting(value)
+    if text.count("[") + text.count("{") > MAX_NESTING:
+        _check_nesting(value)
     if "\\u" in text:
         _check_surrogates(value)
     return value

@@ -155,6 +155,16 @@ def test_bytes_of_exchanges_are_bounded() -> None:
     assert 20_000 < kept <= 50_000
 
 
+def test_bytes_of_events_are_bounded_with_their_fields() -> None:
+    record = record_of(a_world(record=RecordLimits(bytes=50_000)))
+    for number in range(200):
+        record.tell("schema registry", (0, 0.0), "short", None, None, {"path": "x" * 1000, "status": number})
+        assert record.bytes <= 50_000
+    kept = [entry for entry in record.entries() if isinstance(entry, Event)]
+    assert [each.fields["status"] for each in kept] == list(range(200 - len(kept), 200))
+    assert 30 < len(kept) < 45
+
+
 def test_record_that_is_switched_off_keeps_nothing() -> None:
     world = a_world(record=RecordLimits(exchanges=0))
     produce(world, "orders", b"x")
