@@ -160,7 +160,7 @@ def test_segments_that_cannot_be_written_wait_for_another_time(
 def test_checkpoint_waits_for_compacted_segments(stored: KeptCluster, monkeypatch: pytest.MonkeyPatch) -> None:
     """Aborted records stay invisible after a kill: compaction has forgotten their transaction, and the file still has them."""
     monkeypatch.setattr(shadow_module, "CHECKPOINT_BYTES", 1)
-    monkeypatch.setattr(shadow_module, "LEAST_CHECKPOINT_BYTES", 1)
+    monkeypatch.setattr(shadow_module, "MIN_CHECKPOINT_BYTES", 1)
     partition = stored.partition()
 
     def append(sequence: int) -> int:
