@@ -38,9 +38,10 @@ class Draft:
         """The GUID of the schema."""
         return guid_of(self.text, self.references, self.metadata, self.rule_set)
 
-    def as_stored(self, version: int, schema_id: int) -> StoredSchema:
+    def as_stored(self, version: int, schema_id: int, *, deleted: bool = False, timestamp: int | None = None) -> StoredSchema:
         """Returns the version that is stored for this schema."""
-        return StoredSchema(self.subject, version, schema_id, self.text, self.type, self.references, self.metadata, self.rule_set)
+        parts = self.text, self.type, self.references, self.metadata, self.rule_set
+        return StoredSchema(self.subject, version, schema_id, *parts, deleted, timestamp)
 
     @classmethod
     def of(cls, subject: str, body: Mapping[str, Any]) -> Draft:

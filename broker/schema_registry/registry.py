@@ -61,7 +61,8 @@ class SchemaRegistry:
         check_rule_names(draft.rule_set)
         if not is_valid_subject(draft.subject):
             raise invalid_subject(draft.subject)
-        draft = replace(draft, subject=normal_name(draft.subject))
+        if (subject := normal_name(draft.subject)) != draft.subject:
+            draft = replace(draft, subject=subject)
         config = self.settings.config_in_scope(draft.subject)
         normalize = normalize or bool(config.get("normalize"))
         return self._find_registered(draft, config, normalize) or self._add(draft, config, normalize, force)
@@ -77,11 +78,12 @@ class SchemaRegistry:
         return same if same is not None and not same.deleted and same.id == found.id == draft.id else None
 
     def _add(self, draft: Draft, config: Json, normalize: bool, force: bool) -> StoredSchema:
-        self._check_mode(draft)
+        mode = self.settings.mode_in_scope(draft.subject)
+        self._check_mode(draft, mode)
         versions = self.index.versions_from_latest(draft.subject)
         alive = [each for each in versions if not each.deleted]
         next_version = versions[0].version + 1 if versions else 1
-        imports = self.settings.mode_in_scope(draft.subject) in (IMPORT, FORWARD)
+        imports = mode in (IMPORT, FORWARD)
         if not imports:
             draft = _complete(draft, config, alive[0] if alive else None, next_version)
         if draft.is_empty:
@@ -98,10 +100,10 @@ class SchemaRegistry:
             raise invalid_schema("Version is not one more than previous version")
         return self._write(draft, version, schema_id, versions)
 
-    def _check_mode(self, draft: Draft) -> None:
+    def _check_mode(self, draft: Draft, mode: str) -> None:
         """Raises RegistryError if the mode of the subject forbids to register the schema."""
         self.settings.check_writable(draft.subject)
-        mode, context = self.settings.mode_in_scope(draft.subject), prefix_of(context_of(draft.subject))
+        context = prefix_of(context_of(draft.subject))
         if draft.id >= 0 and mode not in (IMPORT, FORWARD):
             raise not_permitted(f"Subject {draft.subject} in context {context} is not in import mode")
         if draft.id < 0 and mode != READWRITE:

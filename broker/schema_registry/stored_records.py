@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import replace
 from typing import TypeVar
 
 from .body_members import flag_of, text_of
@@ -54,7 +53,7 @@ def read_schema(value: bytes, timestamp: int) -> StoredSchema:
     if not draft.subject or draft.id <= NO_ID or draft.version <= NO_VERSION:
         raise InvalidRecord("a SCHEMA record needs a subject, an id and a version")
     deleted = bool(_read(lambda: flag_of(fields, "deleted")))
-    return replace(draft.as_stored(draft.version, draft.id), deleted=deleted, timestamp=timestamp)
+    return draft.as_stored(draft.version, draft.id, deleted=deleted, timestamp=timestamp)
 
 
 def read_config(value: bytes) -> Json:

@@ -6,13 +6,14 @@ A subject belongs to a context, which is part of its name: `:.payments:orders-va
 
 from __future__ import annotations
 
-import unicodedata
+import re
 from typing import NamedTuple
 
 DEFAULT_CONTEXT = "."
 GLOBAL_CONTEXT = ".__GLOBAL"
 """The context whose config and mode apply to subjects of all contexts that have none."""
 ALL_CONTEXTS = ":*:"
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")
 _RESERVED = frozenset({"__GLOBAL", "__EMPTY"})
 
 
@@ -64,7 +65,7 @@ def qualified_name(subject: str, parent: str) -> str:
 
 def is_valid_subject(text: str, *, for_settings: bool = False) -> bool:
     """Returns whether a text may name a subject. Only config and mode may belong to the global context."""
-    if any(unicodedata.category(character) == "Cc" for character in text):
+    if _CONTROL.search(text):
         return False
     subject = Subject.parse(text)
     return subject.name not in _RESERVED and (for_settings or subject.context != GLOBAL_CONTEXT)

@@ -63,20 +63,15 @@ CONFLUENT_CONSUMER = Suite(
 CONFLUENT_SHARE = Suite(
     name="confluent-kafka-python-share",
     version="2.15.0",
-    covers="integration tests of the share consumer (KIP-932)",
+    covers="integration tests of the share consumer (KIP-932), six of them with the schema registry, which Apache Kafka does not have",
     source=CONFLUENT_SOURCE,
     framework=Pytest(),
     packages=CONFLUENT_PACKAGES,
     command=_pytest("tests/integration/share_consumer"),
-    environment={"BROKERS": "{bootstrap_servers}"},
+    environment={"BROKERS": "{bootstrap_servers}", "SR_URL": "{schema_registry_url}"},
     # The settings of the cluster that the tests would start themselves.
     settings={"group.share.record.lock.duration.ms": "1000", "group.share.min.record.lock.duration.ms": "1000"},
     failures={
-        "*test_schema_registry_*": "needs a schema registry; passes with one, in confluent-kafka-python-schema-registry",
-        "*test_sync_commit_releases_gil": "expects that another thread runs during a commit, which takes less than a millisecond; "
-        "passes in other runs",
-        "*test_topic_recreate_resumes_with_fresh_delivery": "the producer of the test asks for the deleted topic and thereby creates it, "
-        "sometimes before the test does; passes in other runs",
         "*test_partition_max_record_locks_caps_in_flight": "the producer writes the 200 records as one batch, and the default "
         "`share.acquire.mode` acquires whole batches beyond `share.partition.max.record.locks`",
     },
@@ -89,7 +84,7 @@ CONFLUENT_REGISTRY = Suite(
     source=CONFLUENT_SOURCE,
     framework=Pytest(),
     packages=CONFLUENT_PACKAGES,
-    command=_pytest("tests/integration/schema_registry/_sync", "tests/integration/share_consumer/test_share_consumer_deserialization.py"),
+    command=_pytest("tests/integration/schema_registry/_sync"),
     environment={"BROKERS": "{bootstrap_servers}", "SR_URL": "{schema_registry_url}"},
     failures={
         "*test_api_get_register_schema_invalid?kafka_cluster_cp_7_0_1*": "needs a registry of release 7.0.1, which the suite starts itself",
