@@ -31,6 +31,8 @@ from .segments import EXTENT, NO_TIMESTAMP, PREFIX_BYTES, Buffer, Segment, max_t
 KEEP_BYTES = 32 * 1024  # from this size on, copying a batch takes longer than keeping its block
 MIN_ARENA_BYTES = 64 * 1024
 MAX_ARENA_BYTES = 16 * 1024 * 1024
+PACKED_BYTES = 4 * 1024 * 1024
+"""The size of the arenas of compacted batches. Each is filled in one turn, which takes a few milliseconds."""
 _TOUCHED_PART = 16  # the pages of an arena are provided in steps of this part of it, so that a small log takes little memory
 
 _NO_ARENA = memoryview(bytearray())
@@ -203,10 +205,18 @@ class Log:
         Their headers already hold offsets, in ascending order and possibly with gaps, and leader epochs. The start offset and the
         end offset of the log stay the same.
         """
+        self.replace_by_segments(offset, list(self.packed(batches)))
+
+    def packed(self, batches: Sequence[Buffer]) -> Iterator[Segment]:
+        """Yields segments with copies of batches, for `replace_by_segments`. Each step copies at most PACKED_BYTES or one batch."""
+        return _packed(batches, self._blocks)
+
+    def replace_by_segments(self, offset: int, replacing: Sequence[Segment]) -> None:
+        """Replaces the batches before `offset` as `replace_before` does, by those of `packed`."""
         kept = [segment.copy() for segment in self._segments if segment.end_offset > offset]
         if kept:
             kept[0].delete_before(offset)
-        segments = [*_packed(batches, self._blocks), *kept]
+        segments = [*replacing, *kept]
         log_end = 0
         for segment in segments:
             segment.log_start = log_end - segment.start
@@ -336,7 +346,7 @@ def _packed(batches: Sequence[Buffer], blocks: Blocks) -> Iterator[Segment]:
         if segment is None or segment.end + size > len(arena):
             if segment is not None:
                 yield segment
-            arena = blocks.take(max(size, min(left, MAX_ARENA_BYTES)))
+            arena = blocks.take(max(size, min(left, PACKED_BYTES)))
             touch(arena, len(arena))
             segment = Segment(arena.toreadonly(), 0, EXTENT.unpack_from(batch)[0], 0)
         arena[segment.end : segment.end + size] = batch

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from .blocks import KEEPS_NOTHING, Blocks
 from .log import Log
 from .memory import LogMemory
-from .segments import NO_TIMESTAMP, Buffer, Segment
+from .segments import NO_TIMESTAMP, Segment
 
 
 class IndexedBatch(NamedTuple):
@@ -99,11 +99,11 @@ class ShadowedLog(Log):
         self.revision += 1
         super().delete_before(offset)
 
-    def replace_before(self, offset: int, batches: Sequence[Buffer]) -> None:
+    def replace_by_segments(self, offset: int, replacing: Sequence[Segment]) -> None:
         self._changes.add(self)
         self.replaced_before = max(self.replaced_before, offset)
         self.revision += 1
-        super().replace_before(offset, batches)
+        super().replace_by_segments(offset, replacing)
 
     def truncate_to(self, offset: int) -> None:
         self._changes.add(self)

@@ -10,8 +10,7 @@ A timer starts a pass at the interval log.cleaner.backoff.ms. A pass looks at ev
 Both scans run in slices of a few hundred records, between which clients are served. A batch is not divided. All inputs are taken when the
 scans begin: the end of the dirty part, the aborted transactions below it, the last record of each producer, and the time. Appends in the
 meantime do not matter, because they are written after the dirty part. If the log has been deleted, truncated or compacted meanwhile
-(`_CleanedState` differs), the work on it is discarded and the next pass starts over. Only the final replacement, which copies the remaining
-bytes, runs without interruption.
+(`_CleanedState` differs), the work on it is discarded and the next pass starts over. The remaining bytes are copied in slices too.
 """
 
 from __future__ import annotations
@@ -33,9 +32,12 @@ from .retention import Tell, segment_bytes, tell_compacted
 
 if TYPE_CHECKING:
     from ...protocol.batches.records import Buffer
+    from ...storage.segments import Segment
 
 log = logging.getLogger("kafka.log.LogCleaner")
 
+COPIED_BYTES = 10 * 1024
+"""The bytes whose copy counts as much as a record in a slice."""
 INTERNAL_SEGMENT_BYTES = 64 * 1024
 """The largest size of a segment of an internal topic that is not compacted."""
 
@@ -179,7 +181,14 @@ def _rewrite(partition: Partition, dirty: Dirty, now_ms: int, slices: Slices) ->
             if _CleanedState.of(partition) != state:
                 return False
     if changed:
-        partition.log.replace_before(dirty.end_offset, remaining)
+        replacing: list[Segment] = []
+        for segment in partition.log.packed(remaining):
+            replacing.append(segment)
+            if slices.full(segment.end // COPIED_BYTES):
+                yield NEXT_TURN
+                if _CleanedState.of(partition) != state:
+                    return False
+        partition.log.replace_by_segments(dirty.end_offset, replacing)
     partition.producers.forget_ended(compactor.empty_markers)
     partition.cleaned_until = dirty.end_offset
     return True

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterator, Sequence
 
 import pytest
 
+from odradek.broker.topics import cleaning
 from odradek.broker.topics.cleaning import INTERNAL_SEGMENT_BYTES
 from odradek.protocol.batches.records import RecordBatch
 from odradek.protocol.stored.coordinator_records import CoordinatorRecord
+from odradek.storage import log as log_module
+from odradek.storage.log import Log
+from odradek.storage.segments import Buffer, Segment
 from tests.broker.harness import START_MS, World
 from tests.broker.topics.aged_records import append, start_of, world_of
 
@@ -159,6 +164,56 @@ def test_pass_over_log_changed_underneath_is_discarded(change: str, turns: int) 
         world.advance(700)
         turns_until_idle(world)
         assert offsets(world) == [998, 999], "the next pass starts over"
+
+
+@pytest.fixture
+def copied(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The sizes of the arenas that compaction has filled; an arena of 1000 bytes fills a slice."""
+    sizes: list[int] = []
+    packed = Log.packed
+
+    def noted(log: Log, batches: Sequence[Buffer]) -> Iterator[Segment]:
+        for segment in packed(log, batches):
+            sizes.append(segment.end)
+            yield segment
+
+    monkeypatch.setattr(Log, "packed", noted)
+    monkeypatch.setattr(log_module, "PACKED_BYTES", 1000)
+    monkeypatch.setattr(cleaning, "COPIED_BYTES", 1)
+    return sizes
+
+
+def log_of_keys(records: int) -> World:
+    """Returns a stepwise world with a log in which every second record has the key of the one before it."""
+    world = World(nodes=1, settings=SETTINGS, stepwise=True)
+    world.cluster.topics.create("t", 1, configs={"cleanup.policy": "compact", "segment.ms": "1000"})
+    for number in range(records):
+        append(world, key=b"%d" % (number // 2))
+    append(world, START_MS + 5000, key=b"last")
+    return world
+
+
+def test_each_turn_copies_one_arena(copied: list[int]) -> None:
+    world = log_of_keys(300)
+    world.advance(700)
+    while world.core.turns.has_more:
+        before = len(copied)
+        world.turn()
+        assert len(copied) <= before + 1
+    assert len(copied) > 10
+    assert max(copied) <= 1000
+    assert offsets(world) == [*range(1, 300, 2), 300]
+
+
+def test_copies_of_a_truncated_log_are_discarded(copied: list[int]) -> None:
+    world = log_of_keys(300)
+    world.advance(700)
+    while len(copied) < 5:
+        world.turn()
+    world.cluster.topics["t"].partitions[0].truncate_to(100)
+    turns_until_idle(world)
+    assert len(copied) == 5
+    assert offsets(world) == [*range(100)]
 
 
 def values_by_key(world: World, topic: str) -> dict[bytes | None, bytes | None]:
